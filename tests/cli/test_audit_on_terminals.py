@@ -11,7 +11,7 @@ from rich.console import Console
 from cli.commands import invoke
 from cli.refusals import assert_refused
 from fairpca import audit
-from fairpca._cli.audit import _Model, _print_audit
+from fairpca._cli.audit import _Aim, _Model, _print_audit
 from fairpca.auditing._audit_result import Audit
 from fairpca.auditing._results import (
     SCHEMA_VERSION,
@@ -30,6 +30,7 @@ from fairpca.auditing._results import (
     Summary,
     Target,
 )
+from fairpca.auditing._whole_audit import AIMS
 from fairpca.errors import AuditError
 from fairpca.metrics import PROBES
 
@@ -124,9 +125,9 @@ def rows(text, name):
     return [line.removeprefix(name).split() for line in found]
 
 
-def test_settings_are_listed_with_gap_ratio_utility_hiding_and_how_often_they_are_taken():
+def test_options_are_listed_with_gap_ratio_utility_leakage_and_how_often_they_are_selected():
     text = printed(made_up())
-    assert "gaps in points" in text
+    assert "gaps in percentage points" in text
     raw, _ = rows(text, "Raw features ")
     assert raw == ["4", "22.4", "(19.3", "to", "25.5)", "0.91", "0.76", "0.58", "0", "%"]
     advised, _ = rows(text, "LEACE ")
@@ -166,7 +167,7 @@ def test_without_a_target_there_are_no_gaps():
     assert rows(text, "Raw features ")[0] == ["4", "0.76", "0.58", "0", "%"]
 
 
-def test_nobody_takes_a_model_that_exists():
+def test_an_existing_model_is_not_an_option_to_select():
     audit = made_up()
     own = representation("score:risk", "Score 'risk'", "score", n_columns=1)
     listed = option("score:risk", "Score 'risk'", near(0.31), 0.0, n_columns=1)
@@ -186,15 +187,16 @@ def test_nobody_takes_a_model_that_exists():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("--max-gap", "101"), "--max-gap 101 is no number of percentage points"),
-        (("--max-gap", "0.05"), "as a fraction it is 5 points. Write --max-gap 5."),
+        (("--max-gap", "101"), "--max-gap 101 has to be from 0 to below 100 percentage points"),
+        (("--max-gap", "0.05"), "As a fraction it is 5 points: pass --max-gap 5."),
         (("--confidence", "95"), "confidence=95.0 is no level; 0.95 is usual."),
         (("--model", "forest"), "'linear', 'boosting', 'kernel'"),
+        (("--aim", "win"), "'hide', 'decide', 'keep'"),
         (("--above", "much"), "Invalid value for '--above'"),
         (("--numeric", "s", "--categorical", "s"), "'s' cannot be --numeric and --categorical"),
     ],
 )
-def test_options_that_cannot_be_are_refused(arguments, message, command):
+def test_options_that_cannot_be_are_rejected(arguments, message, command):
     Path("t.csv").write_text("a,s\n1,f\n2,m\n", encoding="utf-8")
     result = command("audit", "t.csv", "-s", "s", *arguments)
     assert result.exit_code == 2
@@ -202,12 +204,13 @@ def test_options_that_cannot_be_are_refused(arguments, message, command):
     assert not Path("report.html").exists()
 
 
-def test_advice_can_be_asked_for_every_probe_and_for_any():
+def test_a_recommendation_can_be_asked_for_every_aim_and_probe_and_for_any():
+    assert [*_Aim] == list(AIMS)
     assert [*_Model] == [*PROBES, "any"]
     assert all(f'"{name}"' in audit.__doc__ for name in _Model)
 
 
-def test_a_refusal_starts_no_processes(monkeypatch, command):
+def test_an_error_starts_no_processes(monkeypatch, command):
     """Else they complain, on the same terminal, that nobody is there."""
     started = []
     monkeypatch.setattr("fairpca.auditing._whole_audit.each_in_processes", started.append)
@@ -227,11 +230,18 @@ def test_every_option_of_the_call_is_one_of_the_command(monkeypatch, command):
 
     monkeypatch.setattr("fairpca.auditing.audit", remember)
     words = "--sensitive s --target y --above 2.5 --score p --score q --decision d --person who"
-    words += " --weight w --model boosting --confidence 0.9 --max-gap 5 --numeric y --categorical s"
+    words += " --weight w --model boosting --confidence 0.9 --max-gap 5 --aim hide"
+    words += " --numeric y --categorical s"
     result = command("audit", "t.csv", *words.split())
     assert "enough" in result.output
     expected = {"above": 2.5, "scores": ["p", "q"], "decisions": ["d"], "person": "who"}
-    expected |= {"weight": "w", "model": "boosting", "confidence": 0.9, "max_gap": 0.05}
+    expected |= {
+        "weight": "w",
+        "model": "boosting",
+        "aim": "hide",
+        "confidence": 0.9,
+        "max_gap": 0.05,
+    }
     expected |= {"sensitive_kinds": {"y": "numeric", "s": "categorical"}}
     assert {name: asked[name] for name in expected} == expected
 

@@ -1,14 +1,18 @@
 """The command line itself: help, suggestions, exit codes; what it runs is tested elsewhere."""
 
+import io
 import os
+import re
 import signal
 import subprocess
 import sys
 import time
+from functools import partial
 from pathlib import Path
 
 import pytest
 import typer
+from rich.console import Console
 from typer.testing import CliRunner
 
 from fairpca._cli import app, terminal
@@ -77,6 +81,24 @@ def test_an_interrupt_that_python_ignored_ends_the_command_all_the_same(monkeypa
         report(1, 2, "a split")
 
 
+def test_a_bar_tells_how_long_the_rest_takes(monkeypatch):
+    """Elsewhere a line for every tenth of the work has to do."""
+    printed = io.StringIO()
+    console = partial(Console, file=printed, force_terminal=True, width=120)
+    monkeypatch.setattr(terminal, "Console", console)
+    with terminal.shown_progress("Auditing", quiet=False) as report:
+        for done in range(4):
+            report(done, 10, "a split")
+            time.sleep(0.02)
+    assert re.search(r"3 of 10 .*\d s left", printed.getvalue())
+    monkeypatch.setattr(terminal, "Console", partial(console, force_terminal=False))
+    printed.truncate(0)
+    with terminal.shown_progress("Auditing", quiet=False) as report:
+        for done in range(100):
+            report(done + 1, 100, "a split")
+    assert len(printed.getvalue().splitlines()) == 10
+
+
 def test_a_mistake_of_ours_keeps_its_traceback():
     with pytest.raises(ValueError, match="invalid literal"), one_clear_line():
         int("x")
@@ -85,5 +107,5 @@ def test_a_mistake_of_ours_keeps_its_traceback():
 def test_a_drive_that_is_not_there_is_told(monkeypatch):
     monkeypatch.setattr(Path, "exists", lambda _: False)
     monkeypatch.setattr(Path, "is_dir", lambda _: False)
-    with pytest.raises(terminal.Refusal, match="not a folder you may write to"):
+    with pytest.raises(terminal.CommandError, match="not a folder you may write to"):
         terminal.check_outputs(Path("Z:/report.html"), force=False)

@@ -351,7 +351,7 @@ def audited(command):
     def audited(name, *more, naive=False):
         asked = TABLES[name]
         asked.table().to_csv(f"{name}.csv", index=False)
-        options = [*asked.options(naive=naive), "--jobs", "1", "--json", "found.json"]
+        options = [*asked.options(naive=naive), "--jobs", "1", "--json", "found.json", "--verbose"]
         shown = command("audit", f"{name}.csv", *options, *more)
         assert shown.exit_code == 0, shown.output
         found = json.loads(Path("found.json").read_text(encoding="utf-8"))

@@ -20,6 +20,7 @@ from fairpca import FairTableTransformer
 from fairpca._cli import app
 from fairpca.auditing import audit_schema
 from fairpca.errors import TableError
+from fairpca.models import inspect_model
 from fairpca.tables import read_table
 from people import made_up_people
 from systems import posix
@@ -94,7 +95,6 @@ def corrupted(path):
         (("people.csv", "--sensitive", "sex", "--out", "people.csv/report.html"), "cannot be"),
         (("people.csv", "--sensitive", "sex", "--out", "folder"), "folder is a folder"),
         (("people.csv", "--sensitive", "sex", "--json", "report.html"), "same name"),
-        (("people.csv", "--sensitive", "sex", "--aim", "win"), "aim='win'"),
         (("people.csv", "--sensitive", "sex", "--n-components", "99"), "n_components=99"),
         (("few.csv", "--sensitive", "sex"), "at least 100"),
     ],
@@ -173,7 +173,9 @@ def test_what_predicts_a_target_is_fitted_saved_and_applied(fairpca, arguments, 
     card = Path("model.md").read_text(encoding="utf-8")
     assert f"made to predict: {target}, " in card
     assert ("the yes is" in card) == (targets[target] == [0, 1])
-    assert ("share below a threshold left" in result.output) == ("--match" not in arguments)
+    assert ("gap at any threshold on the training data" in result.output) == (
+        "--match" not in arguments
+    )
     assert ("rows of the training data" in card) == ("--linear" not in arguments)
     new = made_up_people(n=50, seed=1).assign(shoe=40)
     new.to_csv("new.csv", index=False)
@@ -206,10 +208,15 @@ def test_a_target_that_cannot_be_predicted_ends_with_one_line(fairpca, arguments
 
 def test_inspect_tells_what_a_model_is(fairpca):
     assert fairpca(*FIT).exit_code == 0
-    shown = fairpca("inspect", "model.fairpca")
+    brief = fairpca("inspect", "model.fairpca")
+    assert brief.exit_code == 0
+    assert len(brief.output.splitlines()) <= 12
+    for told in ("FairPCA, match means", "people, 240 rows", "f: ", "paid", "sha256", "--all"):
+        assert told in brief.output
+    shown = fairpca("inspect", "model.fairpca", "--all")
     assert shown.exit_code == 0
-    assert "FairPCA" in shown.output
-    assert "sha256" in shown.output
+    fingerprint = inspect_model("model.fairpca")["fingerprint"]
+    assert shown.output.count(fingerprint) == 1
     lines = [line.rstrip() for line in shown.output.splitlines()]
     start = lines.index("parameters")  # its entries stand below it, one a line
     assert all(line.startswith("  ") for line in lines[start + 1 : start + 10])
@@ -221,6 +228,26 @@ def test_inspect_tells_what_a_model_is(fairpca):
     ]
     header = json.loads(fairpca("inspect", "model.fairpca", "--json").output)
     assert header["info"]["sensitive"] == ["sex"]
+
+
+@pytest.mark.parametrize("linear", [False, True])
+def test_a_model_that_holds_training_data_is_told_when_it_is_fitted(fairpca, linear):
+    fitted = fairpca(*PREDICTED, "--target", "paid", *(["--linear"] if linear else []))
+    held = "240 rows of the training data are in the model file (none with --linear): protect it"
+    assert (held in fitted.output) != linear
+    shown = fairpca("inspect", "model.fairpca", "--all").output
+    assert "n_components" in shown
+    assert not {"coef0", "degree"} & set(shown.split())
+    assert ("gamma" in shown.split()) != linear
+
+
+def test_a_file_that_is_no_model_is_told_in_words_of_the_command_line(fairpca):
+    for command in (
+        ("inspect", "people.csv"),
+        ("transform", "people.csv", "people.csv", "--out", "fair.csv"),
+        ("export", "people.csv", "--to", "onnx"),
+    ):
+        assert_refused(fairpca(*command), "Pass a file that `fairpca fit` wrote.")
 
 
 def test_export_to_onnx_gives_the_same_numbers(fairpca):
@@ -329,7 +356,7 @@ def test_whole_numbers_are_groups_unless_said_otherwise_and_both_is_said(fairpca
     result = fairpca(*fit, "--numeric", "region", "--force")
     assert result.exit_code == 0, result.output
     assert "region is taken as a number. " in result.output
-    assert "largest correlation with a number left" in result.output
+    assert "largest correlation left with a numeric attribute" in result.output
     assert "difference of group means left" not in result.output
     card = Path("a.md").read_text(encoding="utf-8")
     assert "no column is correlated with region" in card

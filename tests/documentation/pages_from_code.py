@@ -4,99 +4,63 @@
 too, but in other words with every version of it.
 """
 
-from enum import Enum
-from inspect import Parameter, signature
 from pathlib import Path
-from types import NoneType, UnionType
-from typing import get_args, get_origin, get_type_hints
 
-from typer.models import ArgumentInfo
-
-from fairpca._cli import COMMANDS, _paragraphs
+from fairpca._cli import COMMANDS
+from fairpca._cli.help_pages import described, paragraphs
 from fairpca.auditing import audit_schema
 
 DOCS = Path(__file__).parents[2] / "docs"
 
 COMMAND_LINE = """# Command line
 
-Install the extra `audit` for these commands: `pip install ".[audit]"`. `fairpca
-COMMAND --help` says the same in a terminal, and `fairpca --version` prints the version.
+The commands need the extra `audit`: `pip install ".[audit]"`. `fairpca COMMAND -h` prints the
+options of one, `fairpca --version` the version. Options of several commands stand at the end.
 
 | exit status | meaning |
 |--:|---|
 | 0 | success |
-| 2 | arguments, data or files were refused; one line says why, and what to do |
-| 130, 143 | stopped by Ctrl-C or SIGTERM; no draft, no process and no row of people is left |
+| 2 | arguments, data or files were rejected; one line gives the reason and what to do |
+| 130, 143 | stopped by Ctrl-C or SIGTERM; no draft, process or copy of the data is left |
 
-`audit`, `fit`, `transform` and `export` replace no file unless `--force` is given.
+No command replaces a file without `--force`.
 
 This page is made from the code: `python tests/documentation/pages_from_code.py`.
 """
 
-VALUES = {str: "TEXT", int: "NUMBER", float: "NUMBER", Path: "PATH"}
-"""What stands for a value in a usage line."""
-
 
 def command_line_page():
-    """Return the page of all commands, in Markdown."""
-    return "\n".join([COMMAND_LINE, *(_section(*one) for one in COMMANDS.items())]).rstrip()
+    """Return the page of all commands: their own options, then those that they share."""
+    having = {}
+    for command in COMMANDS:
+        for one in described(command):
+            having.setdefault(one, []).append(command.__name__)
+    shared = {one: tuple(names) for one, names in having.items() if one.names and len(names) > 1}
+    sections = [_section(*command, shared) for command in COMMANDS.items()]
+    for commands in dict.fromkeys(shared.values()):
+        title = f"## Options of {', '.join(commands[:-1])} and {commands[-1]}"
+        rows = [_row(one) for one, names in shared.items() if names == commands]
+        sections.append("\n".join([title, "", "| | |", "|---|---|", *rows, ""]))
+    return "\n".join([COMMAND_LINE, *sections]).rstrip()
 
 
-def _section(command, examples):
-    lines = [f"## fairpca {command.__name__}", "", _paragraphs(command), "", "| | |", "|---|---|"]
-    lines += [*_rows(command), ""]
-    if examples:
-        lines += ["```shell", *examples, "```", ""]
-    return "\n".join(lines)
+def _section(command, examples, shared):
+    rows = [_row(one) for one in described(command) if one not in shared]
+    lines = [f"## fairpca {command.__name__}", "", "\n\n".join(paragraphs(command)), ""]
+    lines += ["| | |", "|---|---|", *rows, ""]
+    return "\n".join([*lines, "```shell", *examples, "```", ""] if examples else lines)
 
 
-def _rows(command):
-    """Return a row for every parameter of a command."""
-    hints = get_type_hints(command, include_extras=True)
-    rows = []
-    for parameter in signature(command).parameters.values():
-        kind, info = get_args(hints[parameter.name])
-        kind = _single(kind)
-        words = (info.help or "").replace("|", "\\|")
-        if issubclass(kind, Enum):
-            *others, last = (f"`{choice.value}`" for choice in kind)
-            words += f" {', '.join(others)} or {last}."
-        rows.append(
-            f"| {_names(parameter.name, kind, info)} | {words}{_default(parameter, info)} |"
-        )
-    return rows
-
-
-def _single(kind):
-    """Return the type of one value: of ``list[str] | None`` it is str."""
-    if isinstance(kind, UnionType):
-        kind = next(option for option in get_args(kind) if option is not NoneType)
-    return get_args(kind)[0] if get_origin(kind) is list else kind
-
-
-def _names(name, kind, info):
-    if isinstance(info, ArgumentInfo):
-        return f"`{info.metavar or name.upper()}`"
-    flag = f"--{name.replace('_', '-')}"
-    unnamed = f"{flag}/--no-{flag[2:]}" if kind is bool else flag
-    # Without a default of its own, typer takes the first name for it until it reads the function.
-    first = (info.default,) if isinstance(info.default, str) else ()
-    written = (*first, *(info.param_decls or ())) or (unnamed,)
-    given = [part for one in written for part in one.split("/")]  # "--header/--no-header"
-    if kind is not bool:
-        given[0] += f" {info.metavar or VALUES.get(kind, 'NAME')}"
-    return ", ".join(f"`{one}`" for one in given)
-
-
-def _default(parameter, info):
-    value = parameter.default
-    if value is Parameter.empty:
-        return " **Required.**"
-    if isinstance(info.show_default, str):
-        return f" Default: {info.show_default}."
-    if value is None or isinstance(value, bool):
-        return ""
-    return f" Default: `{value.value if isinstance(value, Enum) else value}`."
+def _row(one):
+    """Return how an option is typed and what it does, as cells of a table."""
+    names = [f"`{name}`" for name in one.names] or [f"`{one.value}`"]
+    if one.names and one.value:
+        names[0] = f"`{one.names[0]} {one.value}`"
+    notes = [", ".join(f"`{choice}`" for choice in one.choices)] if one.choices else []
+    notes += [f"Default: {one.default}"] if one.default else []
+    notes += ["**Required**"] if one.required else []
+    words = ". ".join([one.text.replace("|", "\\|"), *notes])
+    return f"| {', '.join(names)} | {words}. |"
 
 
 SCHEMA = """# The JSON of an audit

@@ -16,9 +16,10 @@ from rich.text import Text
 from typer import Argument, Option, echo
 
 from . import options
+from .help_pages import COLUMNS, COMPUTE, OUTPUT, RECOMMENDATION, TERMINAL
 from .terminal import (
+    CommandError,
     LastStep,
-    Refusal,
     check_outputs,
     files_of,
     one_clear_line,
@@ -34,17 +35,18 @@ if TYPE_CHECKING:
     from ..auditing import Option as Choice
 
 EXAMPLES = [
-    "fairpca audit   # the built-in loan applications",
+    "fairpca audit   # the built-in mortgage applications",
     "fairpca audit loans.csv --sensitive race --sensitive sex --target approved",
-    "zcat loans.csv.gz | fairpca audit - --sensitive race",
-    "fairpca audit people.parquet -s gender --quick --out quick.html --json quick.json",
     "fairpca audit loans.csv -s race -t repaid --score risk --decision approved",
-    "fairpca audit wages.csv -s sex -t wage --person worker --weight w --model boosting",
+    "fairpca audit wages.csv -s sex -t wage --person worker --weight w",
+    "fairpca audit people.parquet -s gender --quick -o quick.html --json quick.json",
+    "zcat loans.csv.gz | fairpca audit - --sensitive race",
 ]
 
 _FEWEST_POINTS = 0.1  # less is a fraction that was meant as such
 
-# Not from PROBES, whose libraries take a second to load; a test compares.
+# Not from AIMS and PROBES, whose libraries take a second to load; tests compare.
+_Aim = StrEnum("_Aim", ["hide", "decide", "keep"])
 _Model = StrEnum("_Model", ["linear", "boosting", "kernel", "any"])
 
 
@@ -53,8 +55,9 @@ def audit(
         str | None,
         Argument(
             metavar="DATA",
-            help="A CSV (any delimiter, .gz too), Parquet or Feather file, - for standard input, "
-            "or loanapp, the built-in loan applications. Without it: those.",
+            help="CSV (any delimiter, also .gz), Parquet or Feather file, - for standard input, or "
+            "loanapp, the built-in mortgage data",
+            show_default="loanapp",
         ),
     ] = None,
     sensitive: options.Sensitive = None,
@@ -62,99 +65,145 @@ def audit(
     pos_label: options.PosLabel = None,
     above: Annotated[
         float | None,
-        Option(metavar="VALUE", help="A number as target counts as yes where it exceeds this."),
+        Option(
+            metavar="VALUE",
+            rich_help_panel=COLUMNS,
+            help="Continuous target: larger values are the positive class",
+        ),
     ] = None,
     score: Annotated[
         list[str] | None,
         Option(
             metavar="COLUMN",
-            help="Column with the scores of a model of your own, larger where it would rather say "
-            "yes: it is audited, too; may be repeated.",
+            rich_help_panel=COLUMNS,
+            help="Model scores to audit: higher is the positive class (repeatable)",
         ),
     ] = None,
     decision: Annotated[
         list[str] | None,
         Option(
             metavar="COLUMN",
-            help="Column with decisions that were made, a yes or no: they are audited, too; may be "
-            "repeated.",
+            rich_help_panel=COLUMNS,
+            help="Binary decisions to audit (repeatable)",
         ),
     ] = None,
     person: Annotated[
         str | None,
         Option(
             metavar="COLUMN",
-            help="Column that tells whose row it is, where people have several: these stay on one "
-            "side of every split, and each person is measured once.",
+            rich_help_panel=COLUMNS,
+            help="Column with the subject id, for repeated measures",
         ),
     ] = None,
     weight: options.Weight = None,
-    missing: options.Missing = None,
-    scale: options.Scaled = options.Scale.standard,
     ignore: options.Ignore = None,
     numeric: options.Numeric = None,
     categorical: options.Categorical = None,
-    out: Annotated[Path, Option("--out", "-o", help="The report.")] = Path("report.html"),
-    json_file: Annotated[
-        Path | None,
-        Option("--json", help="All numbers as JSON, too; '-' prints them, and nothing else."),
-    ] = None,
     aim: Annotated[
-        str | None,
+        _Aim | None,
         Option(
-            help="What the advice is for. 'hide': nobody can tell the attributes; 'decide': "
-            "decisions hardly depend on them (the default with a target); 'keep': all columns "
-            "stay, and their correlation with the attributes goes."
+            rich_help_panel=RECOMMENDATION,
+            help="What to achieve. hide: models cannot predict the attributes; decide: decisions "
+            "hardly depend on them; keep: all columns stay, uncorrelated with them",
+            show_default="decide with a target, else hide",
         ),
     ] = None,
     max_gap: Annotated[
         float,
         Option(
             metavar="POINTS",
-            help="Largest gap that 'decide' accepts, in percentage points; of a number, in "
-            "hundredths of its standard deviation.",
+            rich_help_panel=RECOMMENDATION,
+            help="Largest accepted gap between groups, in percentage points (continuous target: "
+            "hundredths of its standard deviation)",
         ),
     ] = 5.0,
     model: Annotated[
-        _Model, Option(help="Kind of model that the advice has to hold for; 'any': all of them.")
+        _Model,
+        Option(
+            rich_help_panel=RECOMMENDATION,
+            help="Downstream model family that the recommendation is for",
+        ),
     ] = _Model.any,
-    confidence: Annotated[float, Option(help="Level of all intervals and certificates.")] = 0.95,
+    confidence: Annotated[
+        float,
+        Option(rich_help_panel=RECOMMENDATION, help="Level of intervals and certified bounds"),
+    ] = 0.95,
     n_components: options.Components = None,
+    scale: options.Scaled = options.Scale.standard,
     columns: options.Columns = None,
     header: options.Header = None,
     skip_lines: options.SkipLines = 0,
     encoding: options.Encoding = None,
-    max_rows: Annotated[
-        int | None,
-        Option(min=100, help="Rows to draw of more.", show_default="100,000; quick 20,000"),
+    missing: options.Missing = None,
+    out: Annotated[
+        Path, Option("--out", "-o", rich_help_panel=OUTPUT, help="HTML report to write")
+    ] = Path("report.html"),
+    json_file: Annotated[
+        Path | None,
+        Option(
+            "--json",
+            rich_help_panel=OUTPUT,
+            help="All numbers as JSON, too; - prints them and nothing else",
+        ),
     ] = None,
-    quick: Annotated[bool, Option("--quick", help="A first look: fewer rows and splits.")] = False,
-    seed: options.Seed = 0,
-    n_jobs: options.Jobs = None,
     force: options.Force = False,
-    quiet: options.Quiet = False,
-    verbose: Annotated[
-        bool, Option("--verbose", "-v", help="Print all findings, not only the summary.")
-    ] = False,
     title: Annotated[
-        str, Option(metavar="TEXT", help="Title of the report: what the rows are, where and when.")
+        str,
+        Option(
+            metavar="TEXT",
+            rich_help_panel=OUTPUT,
+            help="Title of the report: what, where and when",
+        ),
     ] = "",
     owner: Annotated[
-        str, Option(metavar="TEXT", help="Who answers for the data or the model.")
+        str,
+        Option(
+            metavar="TEXT",
+            rich_help_panel=OUTPUT,
+            help="Who is responsible for the data or the model",
+        ),
     ] = "",
     note: Annotated[
-        str, Option(metavar="TEXT", help="What readers should know: source, purpose.")
+        str,
+        Option(
+            metavar="TEXT",
+            rich_help_panel=OUTPUT,
+            help="Note to readers of the report, such as source and purpose",
+        ),
     ] = "",
     labels: Annotated[
         Path | None,
-        Option(metavar="FILE", help="Readable names of columns: a CSV file with name and label."),
+        Option(
+            metavar="FILE",
+            rich_help_panel=OUTPUT,
+            help="Readable column names: a CSV file with columns name and label",
+        ),
     ] = None,
+    quick: Annotated[
+        bool,
+        Option("--quick", rich_help_panel=COMPUTE, help="A first look: fewer rows and splits"),
+    ] = False,
+    max_rows: Annotated[
+        int | None,
+        Option(
+            min=100,
+            rich_help_panel=COMPUTE,
+            help="Sample at most this many rows",
+            show_default="100,000; with --quick 20,000",
+        ),
+    ] = None,
+    n_jobs: options.Jobs = None,
+    seed: options.Seed = 0,
+    quiet: options.Quiet = False,
+    verbose: Annotated[
+        bool,
+        Option("--verbose", "-v", rich_help_panel=TERMINAL, help="Print all findings"),
+    ] = False,
 ) -> None:
-    """Ask what a table gives away about people, and what it costs to stop that.
+    """Audit a table or a model: one HTML report with leakage, rates by group and a recommendation.
 
-    Measures on held-out rows how well models recognise the sensitive attributes from the other
-    columns, before and after fair PCA and its relatives, what happens to decisions, and writes one
-    page that you can hand to anybody. Sensitive columns never become features.
+    Measures on held-out data how well models predict the sensitive attributes and how decisions
+    differ between groups, before and after fair PCA, fair PLS and others.
     """
     with one_clear_line():
         printed = json_file == Path("-")
@@ -187,7 +236,7 @@ def audit(
                 ignore=ignore or (),
                 sensitive_kinds=options.kinds(numeric, categorical),
                 n_components=n_components,
-                aim=aim,
+                aim=None if aim is None else aim.value,
                 max_gap=_fraction(max_gap),
                 model=model.value,
                 confidence=confidence,
@@ -224,7 +273,7 @@ def _labels(file: Path | None) -> dict[str, str] | None:
     frame = read_table(file).frame
     if list(frame.columns) != ["name", "label"]:
         given = ", ".join(map(str, frame.columns[:5]))
-        raise Refusal(
+        raise CommandError(
             f"--labels {file} has the columns {given}, but needs two: name and label. Write "
             f"'name,label' into its first line."
         )
@@ -232,19 +281,19 @@ def _labels(file: Path | None) -> dict[str, str] | None:
 
 
 def _fraction(points: float) -> float:
-    """Return the largest gap as a fraction; what looks like one is refused."""
+    """Return the largest gap as a fraction; what looks like one is rejected."""
     if 0.0 < points < _FEWEST_POINTS:
-        raise Refusal(
-            f"--max-gap {points:g} is in percentage points, and less than an audit can tell; as a "
-            f"fraction it is {100 * points:g} points. Write --max-gap {100 * points:g}."
+        raise CommandError(
+            f"--max-gap {points:g} means {points:g} percentage points, too little to measure. As a "
+            f"fraction it is {100 * points:g} points: pass --max-gap {100 * points:g}."
         )
     if not 0.0 <= points < 100.0:
-        raise Refusal(f"--max-gap {points:g} is no number of percentage points from 0 to 100.")
+        raise CommandError(f"--max-gap {points:g} has to be from 0 to below 100 percentage points.")
     return points / 100
 
 
 def _print_audit(console: Console, audit: Audit, *, verbose: bool) -> None:
-    """Print the verdict, what groups get, and what to do; if `verbose`, all findings, too."""
+    """Print the verdict, rates by group and the recommendation; if `verbose`, all findings, too."""
     from ..auditing import Overview
 
     overview = Overview(audit)
@@ -256,10 +305,9 @@ def _print_audit(console: Console, audit: Audit, *, verbose: bool) -> None:
     else:
         console.print(_recovered(overview))
     console.print()
-    people = overview.people()
-    if people:
-        console.print(Text(printable(f"In people: {people}.")))
     console.print(Text(printable(_recommended(overview)), style="bold"))
+    if people := overview.people():
+        console.print(Text(printable(f"Effect: {people}.")))
     for one in audit.representations:
         if one.failure is not None:
             said = f"! {one.name} could not be fitted: {one.failure}"
@@ -280,11 +328,12 @@ def _print_audit(console: Console, audit: Audit, *, verbose: bool) -> None:
 
 
 def _rates(overview: Overview) -> Table:
-    """Return what groups get by each column, gaps and ratio, accuracy and recovery."""
+    """Return rates of groups by column, gaps and ratios, accuracy and leakage."""
     shown = overview.columns()
     rates = overview.rates(overview.attribute)
     number = overview.number
-    what = "Mean prediction" if number else f"{overview.selected.capitalize()}, of 100"
+    what = "Mean prediction" if number else f"{overview.selected.capitalize()} in %"
+    what = f"{what} ({100 * overview.settings.confidence:g} % CI)"
     heads = [one.head.removeprefix("Model on ").removeprefix("Model with ") for one in shown]
     table = _headed(*map(printable, heads), first=what)
 
@@ -366,7 +415,7 @@ def _leak(leak: Leak) -> str:
 
 
 def _recommended(overview: Overview) -> str:
-    """Say what is recommended, and how stable that is; or why nothing is."""
+    """Return what is recommended, and how stable that is; or why nothing is."""
     option, advice = overview.recommended, overview.advice
     if option is None:
         return {
@@ -374,8 +423,8 @@ def _recommended(overview: Overview) -> str:
             "not settled": "Nothing is recommended: these data cannot settle whether the limit is "
             "met.",
             "limit not reached": "Nothing is recommended: no tested option reaches the limit.",
-            "target leak": "Nothing is recommended: a column reveals the target; name or ignore "
-            "it.",
+            "target leak": "Nothing is recommended: a column reveals the target. Leave it out with "
+            "--ignore.",
             "only measured": "Only measured: there are no features to train other models on.",
         }.get(advice.verdict, "Nothing is recommended: no tested method helps.")
     ties = f"; not significantly different: {', '.join(advice.ties)}" if advice.ties else ""
@@ -424,7 +473,7 @@ def _not_reached(audit: Audit) -> Iterator[str]:
 
 
 def _options(audit: Audit) -> Iterator[Table | Text]:
-    """Yield a caption, and the settings that one may take, beside models that exist."""
+    """Yield a caption, and a table of the options and of models that exist."""
     from ..metrics import PROBES
 
     target = audit.data.target
@@ -435,15 +484,19 @@ def _options(audit: Audit) -> Iterator[Table | Text]:
         f"{', '.join(models[:-1])} and {models[-1]}" if named == "any" else PROBES[named].briefly
     )
     measured = audit.advice.verdict == "only measured"
-    caption = f"What there is to choose from, by the worst of {asked}"
-    caption = "What there is, by what it means for the groups" if measured else caption
+    largest = "largest gap and leakage" if audit.downstream else "largest leakage"
+    caption = f"Options: {largest} (AUC) across {asked}"
+    caption = "Models and decisions in the table" if measured else caption
     if target is not None or audit.downstream:
-        caption += f"; gaps in {'standard deviations' if number else 'points'}{_whose(audit)}"
+        caption += (
+            f"; gaps in {'standard deviations' if number else 'percentage points'}{_whose(audit)}"
+        )
     yield Text(printable(caption), style="italic")
     utility = "variance kept" if target is None else "R2" if number else "AUC"
+    leakage = "leakage"
     of_gap = (["gap"] if number else ["gap", "ratio"]) if audit.downstream else []
-    heads = [*of_gap, utility, "recognised"] if target or not measured else [*of_gap, "recognised"]
-    table = _headed(*heads) if measured else _headed("columns", *heads, "taken")
+    heads = [*of_gap, utility, leakage] if target or not measured else [*of_gap, leakage]
+    table = _headed(*heads) if measured else _headed("columns", *heads, "selected")
     own = {one.key for one in audit.representations if one.kind in ("score", "decision")}
     decided = {one.key for one in audit.representations if one.kind == "decision"}
     for option in audit.advice.options:
@@ -451,10 +504,12 @@ def _options(audit: Audit) -> Iterator[Table | Text]:
         gap = _gap(option.gap, in_deviations=not points)
         gap = f"{gap} points" if number and points else gap
         gaps = [gap, _number(option.ratio)][: len(of_gap)]
-        taken = "" if option.representation in own else f"{100 * option.selection_frequency:.0f} %"
+        selected = (
+            "" if option.representation in own else f"{100 * option.selection_frequency:.0f} %"
+        )
         useful = [_number(option.utility)] if utility in heads else []
         cells = [*gaps, *useful, _number(option.leak)]
-        cells = cells if measured else [str(option.n_columns), *cells, taken]
+        cells = cells if measured else [str(option.n_columns), *cells, selected]
         cells = [printable(option.name), *cells]
         style = "bold" if option is audit.advice.option else ""
         table.add_row(*(Text(cell, style=style) for cell in cells))
@@ -462,7 +517,7 @@ def _options(audit: Audit) -> Iterator[Table | Text]:
 
 
 def _fare(audit: Audit) -> Iterator[Table | Text]:
-    """Yield what each group gets from what exists, and its errors where outcomes are known."""
+    """Yield rates of each group by existing models, and error rates where outcomes are known."""
     kinds = {
         **{"selection_rate": "selected", "true_positive_rate": "true pos."},
         **{"false_positive_rate": "false pos.", "precision": "precision"},
@@ -473,7 +528,7 @@ def _fare(audit: Audit) -> Iterator[Table | Text]:
         shown = [k for k in kinds if any(getattr(group, k) is not None for group in groups)]
         if not shown:
             continue
-        title = f"What the groups of {attribute} get from {names[found.representation]}, in %"
+        title = f"Rates by {attribute}, in %: {names[found.representation]}"
         yield Text(f"\n{printable(title)}", style="italic")
         table = _headed("people", *(kinds[kind] for kind in shown))
         for group in groups:
@@ -484,7 +539,7 @@ def _fare(audit: Audit) -> Iterator[Table | Text]:
 
 
 def _whose(audit: Audit) -> str:
-    """Say between whose groups gaps are, where that is not the same for all options."""
+    """Return the attribute of the gaps, where that is not the same for all options."""
     found: dict[str, list[str]] = {}
     for option in audit.advice.options:
         if option.gap_attribute is not None:
@@ -509,9 +564,9 @@ def _compared(option: Choice) -> str:
 
 def _headed(*heads: str, first: str = "") -> Table:
     table = Table(box=None, pad_edge=False, header_style="bold")
-    table.add_column(first, no_wrap=True)
+    table.add_column(first, overflow="fold")
     for head in heads:
-        table.add_column(head, justify="right")
+        table.add_column(head, justify="right", no_wrap=True)
     return table
 
 
@@ -528,7 +583,7 @@ def _number(number: Estimate | None) -> str:
 
 
 def _leakage(audit: Audit, attribute: str) -> Iterator[Table | Text]:
-    """Yield a table of what probes recognise, and what there is nothing to say about."""
+    """Yield a table of the AUCs of probes, and what could not be fitted."""
     from ..metrics import PROBES
 
     heads = [probe.briefly.removesuffix(" models") for probe in PROBES.values()]

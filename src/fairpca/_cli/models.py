@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterator
+from contextlib import contextmanager
 from enum import StrEnum
 from itertools import islice
 from pathlib import Path
@@ -16,10 +17,11 @@ from rich.table import Table
 from rich.text import Text
 from typer import Argument, Option, echo
 
-from ..errors import ManyLevelsWarning, OutlierWarning
+from ..errors import ManyLevelsWarning, ModelFileError, OutlierWarning
 from . import options
+from .help_pages import METHOD, OUTPUT
 from .terminal import (
-    Refusal,
+    CommandError,
     beside,
     check_outputs,
     files_of,
@@ -53,10 +55,10 @@ _Match = StrEnum("_Match", ["means", "covariances", "distributions"])
 _Form = StrEnum("_Form", ["onnx", "torch"])
 
 FIT_EXAMPLES = [
-    "fairpca fit loans.csv --sensitive race --sensitive sex --target approved --out model.fairpca",
-    "fairpca fit loans.csv -s race --match covariances --n-components 10 --out model.fairpca",
-    "fairpca fit loans.csv -s race --target approved --method fair-pls --out model.fairpca",
-    'fairpca fit "loans/*.parquet" -s race --jobs 4 --out model.fairpca',
+    "fairpca fit loans.csv -s race -s sex --target approved --out model.fairpca",
+    "fairpca fit loans.csv -s race --match covariances -o model.fairpca",
+    "fairpca fit loans.csv -s race -t approved --method fair-pls -o model.fairpca",
+    'fairpca fit "loans/*.parquet" -s race -j 4 -o model.fairpca',
 ]
 TRANSFORM_EXAMPLES = [
     "fairpca transform model.fairpca new.parquet --out fair.parquet",
@@ -64,7 +66,7 @@ TRANSFORM_EXAMPLES = [
 ]
 
 LONGEST, MOST = 200, 30
-"""Longer texts, and lists of more, are cut where people read them; --json has all of them."""
+"""Longer texts and lists are cut on a terminal; --json has all of them."""
 
 
 def fit(
@@ -72,11 +74,16 @@ def fit(
         list[str],
         Argument(
             metavar="DATA",
-            help="A CSV, Parquet or Feather file, - for standard input, or a built-in name; or "
-            "several files of the same columns, a pattern in quotes, or a folder.",
+            help="CSV, Parquet or Feather file, - for standard input, or a built-in name such as "
+            "loanapp; also several files of the same columns, a pattern in quotes, or a folder",
         ),
     ],
-    out: Annotated[Path, Option("--out", "-o", help="The model; its card goes beside it.")],
+    out: Annotated[
+        Path,
+        Option(
+            "--out", "-o", rich_help_panel=OUTPUT, help="Model file; its card is written beside it"
+        ),
+    ],
     sensitive: options.Sensitive = None,
     target: options.Target = None,
     pos_label: options.PosLabel = None,
@@ -84,53 +91,72 @@ def fit(
     ignore: options.Ignore = None,
     numeric: options.Numeric = None,
     categorical: options.Categorical = None,
-    method: Annotated[_Method, Option(help="What to fit.")] = _Method.fair_pca,
+    method: Annotated[_Method, Option(rich_help_panel=METHOD, help="Method to fit")] = (
+        _Method.fair_pca
+    ),
     match: Annotated[
         _Match | None,
         Option(
-            help="What is made equal between groups: each hides from more models, and costs more.",
-            show_default="means; distributions of fair-pls",
+            rich_help_panel=METHOD,
+            help="What is equalized across groups; later ones protect more and cost more",
+            show_default="means; with fair-pls distributions",
         ),
     ] = None,
-    linear: Annotated[
-        bool, Option("--linear", help="Fair PLS without a kernel: the model holds no rows.")
-    ] = False,
     n_components: options.Components = None,
-    tradeoff: Annotated[
-        float, Option(min=0.0, max=1.0, help="The paper's lambda; above 0 all can be read again.")
-    ] = 0.0,
-    criterion: Annotated[_Criterion, Option(help="Which rows are compared.")] = (
-        _Criterion.demographic_parity
-    ),
+    criterion: Annotated[
+        _Criterion,
+        Option(rich_help_panel=METHOD, help="Compare all rows, or rows of the same outcome"),
+    ] = _Criterion.demographic_parity,
+    intersectional: Annotated[
+        bool,
+        Option(
+            "--intersectional", rich_help_panel=METHOD, help="Compare joint groups: race and sex"
+        ),
+    ] = False,
+    scale: options.Scaled = options.Scale.standard,
+    linear: Annotated[
+        bool,
+        Option(
+            "--linear",
+            rich_help_panel=METHOD,
+            help="Fair PLS without a kernel: no training data in the model file",
+        ),
+    ] = False,
     covariance_tol: Annotated[
         float | None,
         Option(
             min=0.0,
-            help="Largest relative difference of covariances accepted.",
+            rich_help_panel=METHOD,
+            help="Largest accepted relative difference of covariances",
             show_default="0.05",
         ),
     ] = None,
-    intersectional: Annotated[
-        bool, Option("--intersectional", help="Compare joint groups.")
-    ] = False,
-    scale: options.Scaled = options.Scale.standard,
-    missing: options.Missing = None,
+    tradeoff: Annotated[
+        float,
+        Option(
+            min=0.0,
+            max=1.0,
+            rich_help_panel=METHOD,
+            help="The paper's lambda; any value above 0 removes the protection",
+        ),
+    ] = 0.0,
     columns: options.Columns = None,
     header: options.Header = None,
     skip_lines: options.SkipLines = 0,
     encoding: options.Encoding = None,
+    missing: options.Missing = None,
+    force: options.Force = False,
     n_jobs: options.Jobs = None,
     seed: options.Seed = 0,
-    force: options.Force = False,
     quiet: options.Quiet = False,
 ) -> None:
     """Fit a fair representation to a table and save it, preprocessing included.
 
-    The file holds numbers and text, no code. It maps new files with `fairpca transform`, which
-    needs the features only, not the sensitive columns.
+    The file holds numbers and text, no code. `fairpca transform` applies it to new data, which
+    need no sensitive columns.
 
-    Several files, and files of more than a million rows or 500 MB, are read in batches, twice, or
-    for fair PLS several times: in bounded memory, whatever their size.
+    Several files, and files of more than a million rows or 500 MB, are read in batches, in bounded
+    memory.
     """
     with one_clear_line(), files_of(table) as files:
         from ..models import fit_table, model_card
@@ -142,11 +168,11 @@ def fit(
         more: dict[str, Any] = {}
         if covariance_tol is not None:
             if match is not _Match.covariances or method is not _Method.fair_pca:
-                raise Refusal("--covariance-tol is for --method fair-pca --match covariances.")
+                raise CommandError("--covariance-tol is for --method fair-pca --match covariances.")
             more["covariance_tol"] = covariance_tol
         if linear:
             if method is not _Method.fair_pls:
-                raise Refusal("--linear is for --method fair-pls. Leave it out.")
+                raise CommandError("--linear is for --method fair-pls. Leave it out.")
             more["kernel"] = None
         kinds = options.kinds(numeric, categorical)
         of_target = {name: kinds.pop(name) for name in [target] if name in kinds}
@@ -181,12 +207,16 @@ def fit(
     console = Console(quiet=quiet)
     for line in _facts(model):
         console.print(Text(line))
+    if n_kept := _training_rows_in(model):
+        which = " (none with --linear)" if method is _Method.fair_pls else ""
+        line = f"! {n_kept:,} rows of the training data are in the model file{which}: protect it"
+        print_line(line, quiet=quiet, style="yellow")
     print_notices(console, model.info_.get("notices", []), "card")
     print_line(f"The model is in {out}, its card in {card}", quiet=quiet)
 
 
 def _facts(model: FairTableTransformer) -> list[str]:
-    """Return what was fitted to what, and what is left to see, a line each."""
+    """Return what was fitted to which data, and what is left of the groups, a line each."""
     from ..models import who_may_see
 
     estimator = model.estimator_
@@ -201,11 +231,13 @@ def _facts(model: FairTableTransformer) -> list[str]:
         lines.append(f"{dropped:,} rows ({share:.1f} %) have no '{target}' and are left out")
     sampled = model.info_.get("sample_rows", n_rows)
     if sampled < n_rows:
-        lines.append(f"the columns were learned from a sample of {sampled:,} of {n_rows:,} rows")
+        lines.append(
+            f"columns and levels are learned from a sample of {sampled:,} of {n_rows:,} rows"
+        )
     unknown = model.info_.get("unknown_levels", {})
     if unknown:
         listed = ", ".join(f"{name} ({rows:,} rows)" for name, rows in unknown.items())
-        lines.append(f"levels that were not in the sample count as unknown: {printable(listed)}")
+        lines.append(f"categories not in the sample count as unknown: {printable(listed)}")
     lines += [printable(note) for note in model.info_.get("group_notes", [])]
     compared = vars(estimator).get("criterion", "demographic_parity")
     if compared != "demographic_parity":
@@ -218,12 +250,12 @@ def _facts(model: FairTableTransformer) -> list[str]:
     if hasattr(estimator, "mean_gap_"):
         gap, kinds = estimator.mean_gap_, list(estimator.groups_.values())
         if "numeric" in kinds:
-            lines.append(f"largest correlation with a number left: at most {gap:.1e}")
+            lines.append(f"largest correlation left with a numeric attribute: at most {gap:.1e}")
         if any(kind != "numeric" for kind in kinds):
             lines.append(f"largest difference of group means left: {gap:.1e} standard deviations")
     if "median_gap" in model.info_:
         gap = model.info_["median_gap"]
-        lines.append(f"largest distance of a group's median: {gap:.2g} of the middle half's range")
+        lines.append(f"largest distance of a group's median: {gap:.2g} interquartile ranges")
     if hasattr(estimator, "covariance_gap_"):
         gap = estimator.covariance_gap_
         lines.append(f"largest relative difference of covariances left: {gap:.2g}")
@@ -235,12 +267,10 @@ def _facts(model: FairTableTransformer) -> list[str]:
     if "distribution_gap_" in vars(estimator):
         gap = estimator.distribution_gap_
         among = "" if estimator.criterion == "demographic_parity" else " within classes"
-        lines.append(
-            f"largest difference of a group's share below a threshold left{among}: {gap:.2g}"
-        )
-        left = "On new rows the groups differ by more"
+        lines.append(f"largest gap at any threshold on the training data{among}: {gap:.2g}")
+        left = "On new data the groups differ by more"
         if n_columns > 1:
-            left = "Several columns together may still tell the groups apart"
+            left = "Several columns together may still reveal the group"
     classes = [len(c) for c in vars(estimator).get("targets_", {}).values() if c != "numeric"]
     audited = "targets_" not in vars(estimator) or classes == [2]
     measure = (
@@ -250,32 +280,50 @@ def _facts(model: FairTableTransformer) -> list[str]:
     return lines
 
 
+def _training_rows_in(model: FairTableTransformer) -> int:
+    """Return how many rows of the training data the file holds, for a kernel to compare with."""
+    from .._kernels import KernelColumns
+
+    features = getattr(model._map, "features", None)
+    features = getattr(features, "columns", features)  # of rows beside kernel values
+    return features.n_features if isinstance(features, KernelColumns) else 0
+
+
 def transform(
     model: options.Model,
     table: Annotated[
-        str, Argument(metavar="DATA", help="CSV, Parquet or Feather file, or - for standard input.")
+        str, Argument(metavar="DATA", help="CSV, Parquet or Feather file, or - for standard input")
     ],
-    out: Annotated[Path, Option("--out", "-o", help="Parquet, Feather or CSV, by its ending.")],
+    out: Annotated[
+        Path,
+        Option(
+            "--out", "-o", rich_help_panel=OUTPUT, help="File ending in .parquet, .feather or .csv"
+        ),
+    ],
     keep: Annotated[
         list[str] | None,
         Option(
-            metavar="COLUMN", help="Column to copy to the output, such as an id; may be repeated."
+            metavar="COLUMN",
+            rich_help_panel=OUTPUT,
+            help="Column to copy to the output, such as an id (repeatable)",
         ),
     ] = None,
+    double: Annotated[
+        bool, Option("--double", rich_help_panel=OUTPUT, help="Write float64 instead of float32")
+    ] = False,
+    force: options.Force = False,
     columns: options.Columns = None,
     header: options.Header = None,
     skip_lines: options.SkipLines = 0,
     encoding: options.Encoding = None,
-    double: Annotated[bool, Option("--double", help="Write float64 instead of float32.")] = False,
-    force: options.Force = False,
     quiet: options.Quiet = False,
 ) -> None:
     """Write the fair representation of the rows of a file.
 
-    Sensitive columns are not needed. Rows are read, mapped and written in batches, so that files
-    may be larger than memory; levels that the model has not seen are treated as unknown.
+    Sensitive columns are not needed. Files may be larger than memory. Unseen categories are treated
+    as unknown.
     """
-    with one_clear_line():
+    with one_clear_line(), _of_the_command_line():
         check_outputs(out, force=force, inputs=[model, table])
         from ..models import FairTableTransformer, transform_file
 
@@ -294,13 +342,22 @@ def transform(
 
 
 def inspect(
-    model: options.Model, as_json: Annotated[bool, Option("--json", help="Print JSON.")] = False
+    model: options.Model,
+    everything: Annotated[
+        bool,
+        Option(
+            "--all", rich_help_panel=OUTPUT, help="Print parameters, versions and fingerprints, too"
+        ),
+    ] = False,
+    as_json: Annotated[
+        bool, Option("--json", rich_help_panel=OUTPUT, help="Print everything as JSON")
+    ] = False,
 ) -> None:
-    """Show what a model file says about itself, after checking that it is whole.
+    """Show what a model file says about itself, after checking that it is intact.
 
     Nothing in the file is executed.
     """
-    with one_clear_line():
+    with one_clear_line(), _of_the_command_line():
         from ..models import inspect_model
 
         header = inspect_model(model)
@@ -310,36 +367,42 @@ def inspect(
     table = Table(box=None, show_header=False, pad_edge=False)
     table.add_column(style="bold", no_wrap=True, max_width=40)
     table.add_column(overflow="fold")
-    for name, value in header.items():
-        if value not in (None, {}, []):
-            for label, text in _lines(name, value):
-                table.add_row(Text(printable(label)), Text(printable(text)))
+    for label, text in _everything(header) if everything else _in_brief(header):
+        table.add_row(Text(printable(label)), Text(printable(text)))
     Console().print(table)
 
 
 def export(
     model: options.Model,
-    to: Annotated[_Form, Option("--to", help="The form.")],
+    to: Annotated[_Form, Option("--to", rich_help_panel=OUTPUT, help="Format to write")],
     out: Annotated[
-        Path | None, Option("--out", "-o", help="Where to.", show_default="beside the model")
+        Path | None,
+        Option(
+            "--out",
+            "-o",
+            rich_help_panel=OUTPUT,
+            help="File to write",
+            show_default="beside the model",
+        ),
     ] = None,
     preprocessing: Annotated[
         bool,
         Option(
             "--preprocessing/--map-only",
-            help="ONNX: take the columns of the table, or numbers that are encoded already.",
+            rich_help_panel=OUTPUT,
+            help="ONNX: take columns of the table, or encoded numbers",
+            show_default="--preprocessing",
         ),
     ] = True,
     force: options.Force = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """Write a model for another runtime.
+    """Write a model for another runtime: ONNX or PyTorch.
 
-    ONNX takes the columns of the table as they are (numbers and categories), or with --map-only
-    encoded rows. PyTorch gets a module in a readable file and its numbers in another; it takes
-    encoded rows.
+    ONNX takes the columns of the table (numbers and categories), or with --map-only encoded rows.
+    PyTorch takes encoded rows; it gets a readable module and a file with its numbers.
     """
-    with one_clear_line():
+    with one_clear_line(), _of_the_command_line():
         from ..models import FairTableTransformer, export_onnx, export_torch, torch_files
 
         path = out if out is not None else beside(model, ".onnx" if to is _Form.onnx else ".py")
@@ -360,6 +423,73 @@ def _plain(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [_plain(entry) for entry in value]
     return str(value) if isinstance(value, float) and not math.isfinite(value) else value
+
+
+@contextmanager
+def _of_the_command_line() -> Iterator[None]:
+    """Name the command that writes model files where the library names its function."""
+    try:
+        yield
+    except ModelFileError as error:
+        error.args = (str(error).replace("fairpca.save", "`fairpca fit`"),)
+        raise
+
+
+def _in_brief(header: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    """Yield what people ask first of a model: about ten lines."""
+    info, parameters = header["info"], header["parameters"]
+    said = [f"{name} {_short(parameters[name])}" for name in MAIN if parameters.get(name)]
+    said = [one for one in said if one != "criterion demographic_parity"]  # the usual one
+    yield "method", ", ".join([str(header["class"]), *said])
+    n_rows, n_features = header["n_rows"], header["n_features"]
+    rows = f", {n_rows:,} rows" if isinstance(n_rows, int) else ""
+    yield "trained on", f"{_short(info.get('data', 'not recorded'))}{rows}, {n_features} features"
+    counts = info.get("groups")
+    for name, levels in header["groups"].items():
+        counted = counts.get(name) if isinstance(counts, dict) else None
+        yield f"sensitive {name}", _short(counted if isinstance(counted, dict) else levels)
+    if info.get("target") is not None:
+        positive = f" (positive class: {_short(info['pos_label'])})" if "pos_label" in info else ""
+        yield "target", f"{_short(info['target'])}{positive}"
+    notices = info.get("notices")
+    if isinstance(notices, list) and notices:
+        yield "data warnings", f"{len(notices)}, printed by --all"
+    versions = header["versions"]
+    by = f" by fairpca {_short(versions['fairpca'])}" if isinstance(versions, dict) else ""
+    yield "written", f"{_short(header['created'])}{by}"
+    yield "sha256", _short(header["sha256"])
+    yield "", "intact; --all prints parameters, versions and fingerprints"
+
+
+MAIN = ("match", "kernel", "criterion", "tradeoff")
+"""Parameters that change what a model protects."""
+
+UNUSED = {
+    "linear": {"coef0", "degree", "gamma"},
+    "cosine": {"coef0", "degree", "gamma"},
+    "rbf": {"coef0", "degree"},
+    "laplacian": {"coef0", "degree"},
+    "sigmoid": {"degree"},
+}
+"""Parameters that a kernel does not have."""
+
+
+def _everything(header: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    """Yield all that a model file says, each fact once."""
+    shown, info = dict(header), header["info"]
+    if info.get("fingerprint") == header["fingerprint"]:
+        del shown["fingerprint"]
+    if isinstance(info.get("groups"), dict) and info["groups"].keys() == header["groups"].keys():
+        del shown["groups"]
+    if info.get("n_rows") == header["n_rows"]:
+        del shown["n_rows"]
+    kernel = header["parameters"].get("kernel", ...)
+    unused = UNUSED.get(kernel, set()) if isinstance(kernel, str) else set()
+    unused = unused if kernel is not None else UNUSED["linear"] | {"n_landmarks"}
+    shown["parameters"] = {k: v for k, v in header["parameters"].items() if k not in unused}
+    for name, value in shown.items():
+        if value not in (None, {}, []):
+            yield from _lines(name, value)
 
 
 def _lines(name: str, value: Any) -> Iterator[tuple[str, str]]:

@@ -1,4 +1,4 @@
-"""Options that several commands share, each said once."""
+"""Options that several commands share."""
 
 from __future__ import annotations
 
@@ -8,16 +8,18 @@ from typing import Annotated, Any
 
 from typer import Argument, Option
 
-from .terminal import Refusal
+from .help_pages import COLUMNS, COMPUTE, FILES, METHOD, OUTPUT, TERMINAL
+from .terminal import CommandError
 
-Model = Annotated[Path, Argument(metavar="MODEL", help="A model that `fairpca fit` wrote.")]
+Model = Annotated[Path, Argument(metavar="MODEL", help="Model file that `fairpca fit` wrote")]
 Sensitive = Annotated[
     list[str] | None,
     Option(
         "--sensitive",
         "-s",
         metavar="COLUMN",
-        help="Column with a sensitive attribute; may be repeated.",
+        rich_help_panel=COLUMNS,
+        help="Sensitive attribute, never a feature (repeatable)",
     ),
 ]
 Target = Annotated[
@@ -26,71 +28,85 @@ Target = Annotated[
         "--target",
         "-t",
         metavar="COLUMN",
-        help="Column with the outcome: a yes or no; to audits and fair PLS also classes, or a "
-        "number. It is no feature.",
+        rich_help_panel=COLUMNS,
+        help="Binary outcome; audits and fair PLS also take classes or a continuous target",
     ),
 ]
 PosLabel = Annotated[
-    str | None, Option(metavar="VALUE", help="Value of the target that counts as yes.")
+    str | None,
+    Option(
+        metavar="VALUE", rich_help_panel=COLUMNS, help="Value of the target: the positive class"
+    ),
 ]
 Weight = Annotated[
     str | None,
     Option(
-        metavar="COLUMN", help="Column with how much each row counts: 0 or more. It is no feature."
+        metavar="COLUMN", rich_help_panel=COLUMNS, help="Sample weights, 0 or more. Never a feature"
     ),
 ]
 Ignore = Annotated[
     list[str] | None,
-    Option(metavar="COLUMN", help="Column to leave out, such as an identifier; may be repeated."),
+    Option(
+        metavar="COLUMN",
+        rich_help_panel=COLUMNS,
+        help="Column to leave out, such as an id (repeatable)",
+    ),
 ]
 Numeric = Annotated[
     list[str] | None,
     Option(
         metavar="COLUMN",
-        help="Sensitive column, or target, that is a quantity, as ages; may be repeated.",
+        rich_help_panel=COLUMNS,
+        help="Sensitive column or target that is a quantity, such as age (repeatable)",
     ),
 ]
 Categorical = Annotated[
     list[str] | None,
     Option(
         metavar="COLUMN",
-        help="Sensitive column, or target, whose numbers are codes; may be repeated.",
+        rich_help_panel=COLUMNS,
+        help="Sensitive column or target whose numbers are codes (repeatable)",
     ),
 ]
 Missing = Annotated[
     list[float] | None,
     Option(
         metavar="NUMBER",
-        help="Number that stands for a missing value of a feature, such as 99999; may be repeated.",
+        rich_help_panel=FILES,
+        help="Number that means a missing value, such as 99999 (repeatable)",
     ),
 ]
 Scale = StrEnum("Scale", ["standard", "rank"])
 Scaled = Annotated[
-    Scale, Option(help="Take numbers as they are, or by their ranks: for skewed columns.")
+    Scale,
+    Option(rich_help_panel=METHOD, help="Numbers as they are, or their ranks (for skewed columns)"),
 ]
 Components = Annotated[
-    int | None, Option(min=1, help="Number of components.", show_default="15 or fewer")
+    int | None,
+    Option(min=1, rich_help_panel=METHOD, help="Number of components", show_default="at most 15"),
 ]
 Columns = Annotated[
     str | None,
-    Option(
-        metavar="A,B,...", help="Names for the columns of a file without a header, comma-separated."
-    ),
+    Option(metavar="A,B,...", rich_help_panel=FILES, help="Column names of a file without header"),
 ]
 Header = Annotated[
     bool | None,
     Option(
         "--header/--no-header",
-        help="Whether the first line of the file has the names of the columns.",
-        show_default="found out",
+        rich_help_panel=FILES,
+        help="Whether the first line has the column names",
+        show_default="auto-detected",
     ),
 ]
-SkipLines = Annotated[int, Option(min=0, help="Lines of the file before the table begins.")]
+SkipLines = Annotated[
+    int, Option(min=0, rich_help_panel=FILES, help="Lines to skip before the table begins")
+]
 Encoding = Annotated[
     str | None,
     Option(
         metavar="NAME",
-        help="Encoding of a text file, such as cp1252 of Windows.",
+        rich_help_panel=FILES,
+        help="Encoding of a text file, such as cp1252 (Windows)",
         show_default="utf-8",
     ),
 ]
@@ -101,26 +117,36 @@ Jobs = Annotated[
         "--jobs",
         "-j",
         min=1,
-        help="How many threads or processes work side by side.",
-        show_default="at most one per core",
+        rich_help_panel=COMPUTE,
+        help="Parallel threads or processes (also: --jobs)",
+        show_default="one per core",
     ),
 ]
-Seed = Annotated[int, Option(min=0, max=2**32 - 1, help="The same seed gives the same numbers.")]
-Force = Annotated[bool, Option("--force", help="Replace existing files.")]
-Quiet = Annotated[bool, Option("--quiet", "-q", help="Print errors only.")]
+Seed = Annotated[
+    int,
+    Option(
+        min=0, max=2**32 - 1, rich_help_panel=COMPUTE, help="The same seed gives the same numbers"
+    ),
+]
+Force = Annotated[
+    bool, Option("--force", "-f", rich_help_panel=OUTPUT, help="Replace existing files")
+]
+Quiet = Annotated[bool, Option("--quiet", "-q", rich_help_panel=TERMINAL, help="Print errors only")]
 
 
 def kinds(numeric: list[str] | None, categorical: list[str] | None) -> dict[str, str]:
-    """Return what sensitive columns are said to be, as it is passed on."""
+    """Return the declared kinds of sensitive columns and target, as they are passed on."""
     both = set(numeric or ()) & set(categorical or ())
     if both:
-        raise Refusal(f"'{min(both)}' cannot be --numeric and --categorical. Say one of them.")
+        raise CommandError(
+            f"'{min(both)}' cannot be --numeric and --categorical. Pass one of them."
+        )
     return dict.fromkeys(numeric or (), "numeric") | dict.fromkeys(categorical or (), "categorical")
 
 
 def reading(
     columns: str | None, header: bool | None, skip_lines: int, encoding: str | None
 ) -> dict[str, Any]:
-    """Return how a text file is read, as it is passed on; names are divided by commas."""
+    """Return how a text file is read, as it is passed on; names are separated by commas."""
     names = columns.split(",") if columns else None
     return {"columns": names, "header": header, "skip_lines": skip_lines, "encoding": encoding}

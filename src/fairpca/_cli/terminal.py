@@ -1,4 +1,4 @@
-"""What people see of a command: how far it is, what went wrong, and which files it may write."""
+"""What people see of a command: its progress, errors, and the files that it may write."""
 
 from __future__ import annotations
 
@@ -17,7 +17,15 @@ from unicodedata import bidirectional, category
 
 import typer
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
+from rich.progress import (
+    BarColumn,
+    Progress,
+    ProgressColumn,
+    Task,
+    TaskID,
+    TextColumn,
+    TimeElapsedColumn,
+)
 from rich.text import Text
 
 from ..errors import FairPCAError
@@ -33,6 +41,9 @@ TURNS = frozenset({"LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI"
 
 MANY = 1_000_000
 """How many are done between two lines where nobody knows how many there are."""
+
+SPEED_OVER = 600.0
+"""Seconds over which the pace is averaged: single steps of an audit take long."""
 
 MOST_NOTICES = 8
 """Of more notices, the others are not printed."""
@@ -61,7 +72,7 @@ def print_line(text: str, *, quiet: bool = False, stderr: bool = False, style: s
 
 
 def print_notices(console: Console, notices: Sequence[str], where: str) -> None:
-    """Print what users should know of a table; of many, the first, and where the others are."""
+    """Print data warnings; of many, the first, and where the others are."""
     for notice in notices[:MOST_NOTICES]:
         console.print(Text(f"! {printable(notice)}", style="yellow"))
     if len(notices) > MOST_NOTICES:
@@ -76,7 +87,7 @@ def complain(text: str) -> None:
 
 @contextmanager
 def one_clear_line() -> Iterator[None]:
-    """Turn what users can mend into one line and exit code 2, without a traceback."""
+    """Turn errors that users can fix into one line and exit code 2, without a traceback."""
     try:
         with _ended_by_signals():
             yield
@@ -142,7 +153,7 @@ def files_of(tables: Sequence[str]) -> Iterator[list[str]]:
                 files.append(table)
                 continue
             if table == "-" and sys.stdin is None:
-                raise Refusal("Standard input is closed. Name a file.")
+                raise CommandError("Standard input is closed. Name a file.")
             folder = stack.enter_context(TemporaryDirectory(prefix="fairpca-"))
             standard = table in ("-", "/dev/stdin")
             files.append(str(Path(folder, "standard input" if standard else path.name)))
@@ -160,43 +171,49 @@ def files_of(tables: Sequence[str]) -> Iterator[list[str]]:
             raise
 
 
-class Refusal(FairPCAError):
-    """A file cannot be written, or may not be."""
+class CommandError(FairPCAError):
+    """A command cannot do what was asked: of a file or an option."""
 
 
 def beside(path: Path, ending: str) -> Path:
     """Return the name of a file beside another one."""
     if not path.name:
-        raise Refusal(f"'{path}' is no name of a file. Add one.")
+        raise CommandError(f"'{path}' is no name of a file. Add one.")
     return path.with_suffix(ending)
 
 
 def check_outputs(
     *paths: Path | None, force: bool, inputs: Sequence[str | Path | None] = ()
 ) -> None:
-    """Refuse before the work what could not be written after it, or would replace an input."""
+    """Reject before the work what could not be written after it, or would replace an input."""
     from .._files import is_no_plain_file
 
     read = [Path(name) for name in inputs if name is not None and Path(name).is_file()]
     given = [path for path in paths if path is not None]
     for path in given:
         if path.is_dir():
-            raise Refusal(f"{path} is a folder, but a file is to be written. Add a file name.")
+            raise CommandError(f"{path} is a folder, but a file is to be written. Add a file name.")
         if is_no_plain_file(path):
-            raise Refusal(
+            raise CommandError(
                 f"{path} is no plain file, and would be replaced by one. Use another name."
             )
         if path.exists() and not force:
-            raise Refusal(f"{path} exists and is kept. Use --force to replace it, or another name.")
+            raise CommandError(
+                f"{path} exists and is kept. Use --force to replace it, or another name."
+            )
         if path.exists() and any(path.samefile(name) for name in read):
-            raise Refusal(f"{path} is what is read, so it is kept. Give the output another name.")
+            raise CommandError(
+                f"{path} is what is read, so it is kept. Give the output another name."
+            )
         folder = Path(os.path.realpath(path)).parent
         while not folder.exists() and folder != folder.parent:  # a drive may be missing
             folder = folder.parent
         if not folder.is_dir() or not os.access(folder, os.W_OK | os.X_OK):
-            raise Refusal(f"{path} cannot be written: {folder} is not a folder you may write to.")
+            raise CommandError(
+                f"{path} cannot be written: {folder} is not a folder you may write to."
+            )
     if len({os.path.normcase(os.path.realpath(path)) for path in given}) < len(given):
-        raise Refusal("Two outputs have the same name. Give each its own.")
+        raise CommandError("Two outputs have the same name. Give each its own.")
 
 
 def write_whole(path: Path, text: str) -> None:
@@ -234,6 +251,16 @@ class _Pace:
         return words
 
 
+class _TimeLeft(ProgressColumn):
+    """How long the rest takes, at the pace of what is done."""
+
+    max_refresh = 1.0
+
+    def render(self, task: Task) -> Text:
+        left = None if task.finished else task.time_remaining
+        return Text("" if left is None else f"{_duration(left)} left", style="progress.remaining")
+
+
 def _duration(seconds: float) -> str:
     minutes, rest = divmod(round(seconds), 60)
     hours, minutes = divmod(minutes, 60)
@@ -246,8 +273,8 @@ def _duration(seconds: float) -> str:
 def shown_progress(title: str | None = None, *, quiet: bool) -> Iterator[Report | None]:
     """Give a function that shows how much is done: a bar on a terminal, lines elsewhere.
 
-    Without a `title`, what is done is work with rows: it has a bar of its own, and how fast it
-    goes is shown. Nothing is shown if `quiet`.
+    A bar has the time left. Without a `title`, what is done is work with rows: it has a bar of its
+    own, and rows per second are shown. Nothing is shown if `quiet`.
     """
     if quiet:
         yield None
@@ -259,9 +286,11 @@ def shown_progress(title: str | None = None, *, quiet: bool) -> Iterator[Report 
         BarColumn(),
         TextColumn("{task.fields[count]}"),
         TimeElapsedColumn(),
+        *([_TimeLeft()] if title else []),  # a pace has it in its words
         TextColumn("{task.fields[more]}", style="dim", markup=False),
         console=console,
         transient=True,
+        speed_estimate_period=SPEED_OVER,
     )
     show = _on(bar) if console.is_terminal else _lines(console)
 
