@@ -141,11 +141,34 @@ logging.getLogger("matplotlib").setLevel(logging.WARNING)
 
 def describe(app, page, template, context, doctree):
     """Describe a page to search engines and social cards by its first sentence in words."""
-    paragraphs = re.findall(r"<p>(.*?)</p>", context.get("body", ""), flags=re.DOTALL)
-    texts = (html.unescape(re.sub(r"<[^>]+>|\s+", " ", one)) for one in paragraphs)
-    first = next((" ".join(text.split()) for text in texts if text.strip()), "")
+    body = context.get("body", "").partition("<h1")[2]
+    body = re.sub(r'<div class="sphx-glr-download-link-note.*?</div>', "", body, flags=re.DOTALL)
+    paragraphs = re.findall(r"<p>(.*?)</p>", body, flags=re.DOTALL)
+    texts = [" ".join(re.sub(r"<[^>]+>", "", html.unescape(one)).split()) for one in paragraphs]
+    first = next((text for text in texts if text), "")
     context["description"] = first if len(first) <= 200 else f"{first[:197].rsplit(' ', 1)[0]} ..."
+
+
+FOR_MAINTAINERS = re.compile(
+    r"\[([^]]+)\]\((?:\.\./|docs/|project/)*((?:testing/\w+|decisions)\.md)(?:#[\w-]+)?\)"
+)
+"""Links to pages that are in the repository and not on the site: `exclude_patterns`."""
+
+
+def link_to_repository(app, where, *others):
+    """Say where in the repository a page is, or link to it if the repository has an address."""
+    *_, content = others or (where,)
+    content[0] = FOR_MAINTAINERS.sub(_in_the_repository, content[0])
+
+
+def _in_the_repository(found):
+    text, page = found.groups()
+    page = f"docs/{page}" if "/" in page else f"docs/project/{page}"
+    address = ADDRESSES.get("source")
+    return f"[{text}]({address}/blob/main/{page})" if address else f"{text} (`{page}`)"
 
 
 def setup(app):
     app.connect("html-page-context", describe)
+    app.connect("source-read", link_to_repository)
+    app.connect("include-read", link_to_repository)
