@@ -20,7 +20,7 @@ BANNED = {
     ),
     r"kinds? of models?\b": "model family",
     r"\bguess(?:es|ed|ing)?\b": "chance; predict",
-    r"\bby luck\b|\bgood luck\b|\bbe luck\b|\bby lot\b": "chance, random",
+    r"\bluck(?:y|ily)?\b|\bby lot\b": "chance, random",
     r"would be taken|been taken|\btaken \d": "selected in ... of resamples",
     r"what there is to choose from": "options",
     r"\bnothing need be done\b|\bnothing here helps\b": "no action needed; no tested method helps",
@@ -55,6 +55,15 @@ BANNED = {
         "mean parity protects against linear models only"
     ),
     r"which is which": "which person belongs to the group",
+    r"\bpromis(?:e|es|ed|ing)\b": "guarantee, or state what it does",
+    r"not (?:those|the gap) of the audit": "one split for all pages, or name the question",
+    r"\bcopies of rows\b": "duplicate rows",
+    r"people with several rows": "repeated measures",
+    r"\bnumbers? with fractions\b": "float; numeric",
+    r"\bhand(?:s|ed|ing)? (?:on|over) (?:the |a )?(?:data|model)\b": "share, release",
+    r"\bholes? in security\b|\bsecurity holes?\b": "vulnerability",
+    r"of that machine, and of no other": "state the machine once",
+    r"\bbest of (?:the )?three\b(?! model)": "the best of three model families",
 }
 """A pattern, whatever the case, and what to write; a blank may be the end of a line."""
 
@@ -62,6 +71,7 @@ WRITE = list(BANNED.values())
 
 READ = (
     "*.md",
+    "changes/*.md",
     "docs/**/*.md",
     "docs/**/*.rst",
     "examples/**/*.py",
