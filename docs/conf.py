@@ -169,6 +169,7 @@ def _in_the_repository(found):
 
 
 def setup(app):
+    """Connect what is above to the build."""
     app.connect("html-page-context", describe)
     app.connect("source-read", link_to_repository)
     app.connect("include-read", link_to_repository)

@@ -36,9 +36,29 @@ NUMPY = {
     "py:function": {
         "reference/generated/{name}.html": [
             f"numpy.{name}"
-            for name in "abs allclose arange argsort array asarray bincount column_stack "
-            "concatenate corrcoef cov linalg.eigh linspace mean quantile sort sqrt stack "
-            "testing.assert_allclose unique where".split()
+            for name in [
+                "abs",
+                "allclose",
+                "arange",
+                "argsort",
+                "array",
+                "asarray",
+                "bincount",
+                "column_stack",
+                "concatenate",
+                "corrcoef",
+                "cov",
+                "linalg.eigh",
+                "linspace",
+                "mean",
+                "quantile",
+                "sort",
+                "sqrt",
+                "stack",
+                "testing.assert_allclose",
+                "unique",
+                "where",
+            ]
         ],
         "reference/random/generator.html": ["numpy.random.default_rng"],
     },
@@ -67,27 +87,55 @@ SKLEARN = {
     "py:class": {
         "modules/generated/{name}.html": [
             f"sklearn.{name}"
-            for name in "compose.ColumnTransformer cross_decomposition.PLSRegression "
-            "decomposition.KernelPCA decomposition.PCA decomposition.TruncatedSVD "
-            "ensemble.HistGradientBoostingClassifier ensemble.HistGradientBoostingRegressor "
-            "ensemble.RandomForestClassifier feature_extraction.text.TfidfVectorizer "
-            "impute.SimpleImputer kernel_ridge.KernelRidge linear_model.LinearRegression "
-            "linear_model.LogisticRegression linear_model.Ridge linear_model.RidgeClassifier "
-            "linear_model.SGDClassifier model_selection.GridSearchCV model_selection.GroupKFold "
-            "model_selection.StratifiedGroupKFold model_selection.StratifiedKFold "
-            "model_selection.StratifiedShuffleSplit neighbors.KNeighborsClassifier "
-            "neural_network.MLPClassifier pipeline.Pipeline preprocessing.FunctionTransformer "
-            "preprocessing.StandardScaler svm.SVC base.BaseEstimator base.TransformerMixin".split()
+            for name in [
+                "compose.ColumnTransformer",
+                "cross_decomposition.PLSRegression",
+                "decomposition.KernelPCA",
+                "decomposition.PCA",
+                "decomposition.TruncatedSVD",
+                "ensemble.HistGradientBoostingClassifier",
+                "ensemble.HistGradientBoostingRegressor",
+                "ensemble.RandomForestClassifier",
+                "feature_extraction.text.TfidfVectorizer",
+                "impute.SimpleImputer",
+                "kernel_ridge.KernelRidge",
+                "linear_model.LinearRegression",
+                "linear_model.LogisticRegression",
+                "linear_model.Ridge",
+                "linear_model.RidgeClassifier",
+                "linear_model.SGDClassifier",
+                "model_selection.GridSearchCV",
+                "model_selection.GroupKFold",
+                "model_selection.StratifiedGroupKFold",
+                "model_selection.StratifiedKFold",
+                "model_selection.StratifiedShuffleSplit",
+                "neighbors.KNeighborsClassifier",
+                "neural_network.MLPClassifier",
+                "pipeline.Pipeline",
+                "preprocessing.FunctionTransformer",
+                "preprocessing.StandardScaler",
+                "svm.SVC",
+                "base.BaseEstimator",
+                "base.TransformerMixin",
+            ]
         ]
     },
     "py:function": {
         "modules/generated/{name}.html": [
             f"sklearn.{name}"
-            for name in "base.clone compose.make_column_transformer metrics.accuracy_score "
-            "metrics.balanced_accuracy_score metrics.make_scorer metrics.precision_score "
-            "metrics.roc_auc_score model_selection.cross_val_predict "
-            "model_selection.cross_val_score model_selection.train_test_split "
-            "pipeline.make_pipeline".split()
+            for name in [
+                "base.clone",
+                "compose.make_column_transformer",
+                "metrics.accuracy_score",
+                "metrics.balanced_accuracy_score",
+                "metrics.make_scorer",
+                "metrics.precision_score",
+                "metrics.roc_auc_score",
+                "model_selection.cross_val_predict",
+                "model_selection.cross_val_score",
+                "model_selection.train_test_split",
+                "pipeline.make_pipeline",
+            ]
         ]
     },
 }
