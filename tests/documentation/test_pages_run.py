@@ -136,7 +136,7 @@ def test_all_points_on_all_pages_are_of_the_demo_or_named_here():
     for name, text in written(r"\d points").items():
         said = {one for found in IN_POINTS.findall(text) for one in found if one}
         unknown[name] = said - of_demo - OF_OTHERS.get(name, set())
-    assert len(unknown) > len(OF_OTHERS)
+    assert len(unknown) >= 5
     assert {name: said for name, said in unknown.items() if said} == {}
 
 
