@@ -28,7 +28,7 @@ BANNED = {
         "on data from the same population; approximately"
     ),
     r"\balike rates|made alike|makes alike|are alike in\b": "equal; matched, equalised",
-    r"rows (?:that were|it was|it is|they were) fitted to|fitted to on": "training data",
+    r"rows (?:that were|it was|it is|they were) fitted to|fitted to on\b": "training data",
     r"\brows elsewhere\b": "held-out data; new data",
     r"\ba yes or no\b|\bthe yes\b": "binary target; positive class",
     r"a number as (?:the )?target": "continuous target; regression",
