@@ -68,7 +68,9 @@ def test_every_page_knows_which_of_the_five_kinds_it_is():
 DEMO = runpy.run_path(str(ROOT / "examples" / "behind_the_docs" / "demo_numbers.py"))
 NUMBERS = json.loads(DEMO["NUMBERS"].read_text(encoding="utf-8"))
 
-IN_POINTS = re.compile(r"(\d+(?:\.\d+)?) points(?: \(([\d.]+) to ([\d.]+)\))?")
+IN_POINTS = re.compile(
+    r"(\d+(?:\.\d+)?)(?: percentage)? points(?: \((?:interval )?([\d.]+) to ([\d.]+)\))?"
+)
 OF_OTHERS = {
     "docs/explanation/alternatives.md": {
         "4.4",
@@ -110,7 +112,7 @@ def points(numbers):
         gaps += [gap for by_attribute in one["gap"].values() for gap in by_attribute.values()]
     words = " ".join([numbers["headline"], *numbers["reasons"]])
     quoted = {said for found in IN_POINTS.findall(words) for said in found}
-    return {f"{100 * end:.1f}" for gap in gaps for end in gap} | quoted
+    return {f"{100 * end:.{n}f}" for gap in gaps for end in gap for n in (0, 1)} | quoted
 
 
 def test_what_the_pages_say_of_the_demo_is_what_its_audit_says():
@@ -133,7 +135,7 @@ def test_the_first_page_prints_the_numbers_of_the_demo_with_the_code_that_it_sho
 
 def test_all_points_on_all_pages_are_of_the_demo_or_named_here():
     of_demo, unknown = points(NUMBERS), {}
-    for name, text in written(r"\d points").items():
+    for name, text in written(r"\d (?:percentage )?points").items():
         said = {one for found in IN_POINTS.findall(text) for one in found if one}
         unknown[name] = said - of_demo - OF_OTHERS.get(name, set())
     assert len(unknown) >= 5
