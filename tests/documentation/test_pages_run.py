@@ -71,23 +71,9 @@ NUMBERS = json.loads(DEMO["NUMBERS"].read_text(encoding="utf-8"))
 IN_POINTS = re.compile(
     r"(\d+(?:\.\d+)?)(?: percentage)? points(?: \((?:interval )?([\d.]+) to ([\d.]+)\))?"
 )
-OF_OTHERS = {
-    "docs/explanation/alternatives.md": {
-        "4.4",
-        "9.1",
-        "8.2",
-        "8.1",
-        "10",
-        "5.5",
-        "3.8",
-    },  # own splits
-    "docs/howto/audit.md": {"20"},  # certificates that are shown
-    "docs/howto/choosing.md": {"20", "7"},  # OFP
-    "docs/reference/audit.md": {"2", "3"},  # simulated populations
-    "docs/research/certificate.md": {"5.5", "13.7"},  # Adult
-    "docs/explanation/fair_pls.md": {"3.5", "1.7", "12"},  # Adult and Bank; what luck may do
-    "docs/research/balanced.md": {"0.06", "0.4"},  # accuracies of the paper
-    "docs/research/reproduction.md": {"0.1", "0.06"},
+OF_OTHERS = {  # accuracies of the paper
+    "docs/research/balanced.md": {"0.06"},
+    "docs/research/reproduction.md": {"0.06"},
 }
 """Points that are not of the demo, by page."""
 
