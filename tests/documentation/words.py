@@ -43,7 +43,7 @@ BANNED = {
     r"what holds for every threshold": "certified bound",
     r"what to look at in the table": "data warnings",
     r"\bto be quoted\b": "plain-language findings",
-    r"\brefus(?:e|es|ed|al|als|ing)\b": "reject, raise an error",
+    r"\brefus(?:e|es|ed|ing)\b|\brefusals?\b": "reject, raise an error",
     r"\bfound out\b": "auto-detected",
     r"\bthe json of an audit\b": "audit JSON schema",
     r"\bmade-up\b|\bmade up\b": "synthetic",
