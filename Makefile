@@ -44,7 +44,7 @@ EXTRAS := audit,dask,data,models,onnx,spark,tables
 	$(SMALL)/python $(PIP) --no-deps --editable ./paper
 	@touch $@
 
-demo: .venv/demo  ## Audit 1,989 real mortgage applications: what they give away, what it costs to stop
+demo: .venv/demo  ## Audit 1,989 real mortgage applications: what they reveal, what it costs to change that
 	@$(BIN)/fairpca audit --out demo/report.html --json demo/audit.json --force
 	@echo "Open it in a browser: file://$(CURDIR)/demo/report.html"
 
@@ -91,12 +91,13 @@ coverage: .venv/dev  ## Which lines of the core no test runs: out/coverage
 		--cov-report=html:out/coverage --cov-report=term-missing:skip-covered $(CORE:%=tests/%) tests/devices \
 		tests/robustness tests/guarantees tests/clusters/test_dask.py
 
-lint: .venv-check/made $(if $(wildcard .github),lint-github)  ## Style, types, import contracts, spelling, workflows
+lint: .venv-check/made $(if $(wildcard .github),lint-github)  ## Style, types, import contracts, spelling, words, workflows
 	$(SMALL)/ruff check .
 	$(SMALL)/ruff format --check .
 	$(SMALL)/mypy
 	$(SMALL)/lint-imports
 	$(SMALL)/codespell *.md benchmarks $(wildcard changes) docs examples paper src tests
+	$(SMALL)/python tests/documentation/words.py
 
 .PHONY: lint-github fix browser
 SCHEMA = $(SMALL)/check-jsonschema --quiet --builtin-schema
