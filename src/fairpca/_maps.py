@@ -17,6 +17,7 @@ from ._numerics import (
     full_precision,
     is_numpy,
     is_sparse,
+    less_product,
     like,
     on_the_host,
     placed,
@@ -211,7 +212,7 @@ class Removal(AffineMap):
 def _less(X: Array, found: Array, away: Array) -> Array:
     """Return rows less what was found of them along r directions."""
     if not is_numpy(X):
-        return X - found @ away.T
+        return less_product(X, found, away.T)
     T = np.empty(X.shape, dtype=X.dtype)
 
     def subtract(rows: slice) -> None:

@@ -11,6 +11,7 @@ from .arrays import (
     is_numpy,
     is_single,
     is_sparse,
+    less_product,
     like,
     machine_epsilon,
     on_the_host,
