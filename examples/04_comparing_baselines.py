@@ -60,8 +60,8 @@ METHODS = {
 # ----------------
 # On held-out applicants: how well a linear model and boosted trees predict race; how well a
 # logistic regression predicts the lenders' decisions (balanced accuracy), and its approval gap;
-# also the processor time of the fit. Race has two values here, white and other, because some methods compare
-# two groups only. (With all three races, the linear AUC of FairPCA on these applicants is 0.53.)
+# also the processor time of the fit. Race has two values here, white and other, because some
+# methods compare two groups only. With all three races, the linear AUC of FairPCA is 0.53.
 train, test = load_loanapp(split=True)
 prepare = make_pipeline(SimpleImputer(), StandardScaler())
 X, X_new = prepare.fit_transform(train.features), prepare.transform(test.features)

@@ -151,7 +151,7 @@ np.testing.assert_allclose(said, [[0.67, 0.54], [0.60, 0.57]], atol=0.03)
 
 # %%
 # From right to left there is less variance. Equal covariances without a penalty bring trees down to
-# chance; a penalty adds nothing here. With equal means, the linear model is at chance already.
+# chance; a penalty does not help here. With equal means, the linear model is at chance already.
 figure, axes = plt.subplots(figsize=(7, 3.2), layout="constrained")
 for probe, name, style, colour in (
     ("trees", "boosted trees", "^-", "C4"),
