@@ -36,7 +36,7 @@ from fairpca.models import export_onnx, model_card
 
 loans, loans_new = load_loanapp(split=True)
 train, new = (
-    part.features.assign(self=part.features["self"].map({1: "yes", 0: "no"}))
+    part.features.assign(gift=part.features["gift"].map({1: "yes", 0: "no"}))
     for part in (loans, loans_new)
 )
 train = train.assign(race=loans.sensitive["race"], approved=loans.target)
