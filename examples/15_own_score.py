@@ -5,8 +5,8 @@ What does my own model reveal?
 Add its score as a column, and the audit treats it like a representation: what it reveals about
 race, whom it would approve, and how that compares with fair methods. Here a fictitious bank trains
 boosted trees on real mortgage applications, without race. Its model would approve white applicants
-more often than Black ones by 24 of 100, about as the lenders did: it fails the four-fifths rule of
-adverse impact. **A score is one column, and still reveals race**, with an AUC of 0.66.
+more often than Black ones by 23 of 100, as the lenders did: it fails the four-fifths rule of
+adverse impact. **A score is one column, and still reveals race**, with an AUC of 0.65.
 """
 
 # %%
