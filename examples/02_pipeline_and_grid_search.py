@@ -63,8 +63,7 @@ print(fair[:-1].transform(X_new).iloc[:3, :5].round(2))
 # %%
 # Nothing is fair by accident
 # ---------------------------
-# The attribute is a required argument. If you fit a fair step without it, you always get an error,
-# never silently a plain PCA.
+# If you fit a fair step without the attribute, you get an error, never silently a plain PCA.
 try:
     pipeline(FairPCA(15)).fit(X, y)
 except MissingGroupError as error:
@@ -73,8 +72,7 @@ except MissingGroupError as error:
 # %%
 # Cross-validation
 # ----------------
-# Pass the attribute in ``params``, with the name of the step. scikit-learn then splits it into
-# folds together with the rows.
+# Pass the attribute in ``params``, with the name of the step. It is split like the rows.
 attribute = {"fairpca__sensitive_features": race}
 aucs = cross_val_score(pipeline(FairPCA(15)), X, y, scoring="roc_auc", params=attribute)
 print(f"AUC {aucs.mean():.2f}, folds from {aucs.min():.2f} to {aucs.max():.2f}")
@@ -84,8 +82,8 @@ print(f"AUC {aucs.mean():.2f}, folds from {aucs.min():.2f} to {aucs.max():.2f}")
 # ----------------------------------
 # Here both steps and scorers need the attribute. Metadata routing passes it to all that request it.
 # ``fair_enough`` selects the best AUC among those whose gap is small enough. A fold has some eighty
-# applicants who are not white. With so few, a gap of 0.05 is often chance, so do not ask for less
-# than the folds can show. Decisions are those of ``predict``.
+# applicants who are not white; with so few, a gap of 0.05 is often chance. Decisions are those of
+# ``predict``.
 sklearn.set_config(enable_metadata_routing=True)
 
 
@@ -146,7 +144,6 @@ plt.show()
 # Does it hold for held-out people?
 # ---------------------------------
 # The search compared sixteen candidates, so its own numbers are too good for the one it selected.
-# Held-out numbers are not. Two probes measure the representation, too.
 k = search.best_params_["fairpca__n_components"]
 plain = pipeline(PCA(k)).fit(X, y)
 rows = {}
@@ -170,9 +167,9 @@ assert confirmed["race, linear"]["selected"] < linear.chance_interval[1]
 # %%
 # The attribute as a column
 # -------------------------
-# If the attribute is a column of the table, name it. Then you need no routing, the column never
-# reaches the model, and new data may have it or not. Put the step first, because scalers and
-# imputers would treat the attribute as a feature. ``scale=True`` standardises inside the step.
+# If the attribute is a column of the table, name it. Then you need no routing, and the column never
+# reaches the model. Put the step first, so that scalers do not see the attribute; ``scale=True``
+# standardises inside the step.
 sklearn.set_config(enable_metadata_routing=False)
 table = X.fillna(X.median()).assign(race=race)
 simple = make_pipeline(

@@ -97,8 +97,7 @@ plt.show()
 # ``tradeoff`` adds the standard components beside the fair ones, multiplied by lambda.
 # :func:`fairpca.tradeoff.tradeoff_curve` fits once and returns accuracy and gaps for every lambda.
 # Two probes use the same columns: a regularised model, which cannot use what is small, and one that
-# standardises its columns first. The gap is that between white and all other applicants, in
-# decisions of the model's own.
+# standardises its columns first. The gap is that between white and all other applicants.
 LAMBDAS = [0, 0.02, 0.05, 0.1, 0.2, 0.5, 1]
 white, white_new = (np.where(z == "white", "white", "other") for z in (race, race_new))
 groups = {"sensitive_features_train": white, "sensitive_features_test": white_new}
@@ -116,8 +115,8 @@ tradeoffs = pd.DataFrame(curve, columns=names).set_index("lambda")
 print(tradeoffs.round(2).to_string())
 
 # %%
-# Set a limit on the gap, and choose the largest lambda that stays below it. The second probe shows
-# what the limit does not: from the first lambda on, nothing is hidden from a model that rescales.
+# Set a limit on the gap, and choose the largest lambda that stays below it. From the first lambda
+# on, nothing is hidden from a model that rescales.
 limit = 0.15
 chosen = tradeoffs.index[tradeoffs["gap"] <= limit][-1]
 print(f"a gap of {limit} allows lambda = {chosen}: AUC {tradeoffs['task'][chosen]:.2f}")

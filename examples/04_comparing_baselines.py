@@ -13,8 +13,8 @@ model is not hidden from trees**, and one method reveals race completely.
 # Seventeen methods, one data set
 # -------------------------------
 # There are three families. Some methods return fifteen columns. Erasers return all columns, changed
-# as little as possible. Reductions return decisions and no representation. The first three methods
-# do not remove leakage: they are here to compare with.
+# as little as possible. Reductions return decisions and no representation. The first three do not
+# remove leakage.
 import time
 import warnings
 
@@ -113,9 +113,8 @@ print(f"\nChance alone reaches {chance:.2f}: small differences mean little.")
 # %%
 # The same as a picture
 # ---------------------
-# On the left, circles are linear models and triangles boosted trees. Dots in the grey band are no
-# better than chance. A long line is a method that hides race from one model family and not from the
-# other.
+# In the grey band, probes are at chance. A long line is a method that hides race from one model
+# family and not from the other.
 places = np.arange(len(table))
 figure, panels = plt.subplots(
     1, 3, figsize=(8.5, 5.4), sharey=True, width_ratios=[3, 2, 2]
@@ -129,7 +128,7 @@ seen.plot(table["race, trees"], places, "^", color="C4", label="boosted trees")
 seen.set_title("AUC for predicting race", loc="left")
 seen.legend(loc="center right", frameon=True)
 task.plot(table["task"], places, "D", color="C0")
-task.set_title("Approval (bal. accuracy)", loc="left")
+task.set_title("Balanced accuracy", loc="left")
 cost.plot(table["seconds"].clip(lower=1e-3), places, "s", color="C2")
 cost.set_xscale("log")
 cost.set_title("Time to fit (s)", loc="left")
@@ -141,9 +140,8 @@ seen.invert_yaxis()
 plt.show()
 
 # %%
-# The picture shows four things, and the build of this page checks each. Equal means hide race from
-# a linear model. After an eraser, trees still find it. One eraser reveals everything to trees. And
-# every other method that hides race costs accuracy.
+# Equal means hide race from a linear model. After an eraser, trees still find it. One eraser
+# reveals everything to trees. Every other method that hides race costs accuracy.
 trees, linear, task = table["race, trees"], table["race, linear"], table["task"]
 erasers = ["SAL", "Mean projection", "LEACE", "SPLINCE"]
 assert linear["FairPCA"] < chance < linear["PCA"]

@@ -79,8 +79,8 @@ print(table.round(2).to_string())
 
 # %%
 # The gap is the relative difference of the groups' covariances; 0 means equal. Ellipses show two
-# standard deviations, and numbers are AUCs. A linear model looks for a shift, and finds almost none
-# after fair PCA. Trees find the regions that are in one ellipse and not in the other.
+# standard deviations. After fair PCA, a linear model finds almost no shift. Trees find the regions
+# that are in one ellipse and not in the other.
 angle = np.linspace(0, 2 * np.pi, 100)
 circle = np.stack([np.cos(angle), np.sin(angle)])
 figure, panels = plt.subplots(1, 4, figsize=(8.6, 2.8), layout="constrained")
@@ -110,8 +110,7 @@ except InfeasibleError as error:
 
 # %%
 # Now half of the centre moves out, far enough for equal covariances. They are equal on every line,
-# the fit succeeds, and trees predict the group as before. A covariance is the second moment of a
-# distribution, and says nothing about the rest of its shape.
+# the fit succeeds, and trees predict the group as before.
 middle = np.flatnonzero(z == 0)
 X[middle[::2]] = np.sqrt(2) * X[z == 1][::2]
 line = FairPCA(1, match="covariances").fit(X, sensitive_features=z)

@@ -11,9 +11,8 @@ better, and leaks more of race to trees.
 # %%
 # Two groups on nested rings
 # --------------------------
-# The group of a point is its ring. The rings have the same centre. So no linear function separates
-# them, except for a third feature, which is higher on the outer ring. The task is the direction
-# from the centre: is a point in one of two opposite quarters? No linear model can answer.
+# The group of a point is its ring. Only a third feature, higher on the outer ring, separates them
+# linearly. The task: is a point in one of two opposite quarters? No linear model can answer.
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
@@ -72,9 +71,8 @@ assert kernel["group, trees"] > 0.9
 
 # %%
 # Kernel PCA makes the task linear, and the group as well. Fair kernel PCA keeps the task and hides
-# the group from a linear model. The picture shows the two components that reveal most about the
-# group. After fair kernel PCA one ring is a core inside the other: their means are equal, but
-# their shapes are not, and trees find that.
+# the group from a linear model. After it one ring is a core inside the other: means are equal,
+# shapes are not, and trees find that. (Of ten components, the two that reveal most.)
 figure, panels = plt.subplots(1, 4, figsize=(8.6, 3), layout="constrained")
 for panel, (name, view) in zip(panels, views.items(), strict=True):
     for group, label in enumerate(["inner ring", "outer ring"]):

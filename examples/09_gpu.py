@@ -134,8 +134,7 @@ plt.show()
 # %%
 # Leakage on held-out data
 # ------------------------
-# It does not depend on the device. A linear probe finds what sampling error leaves. Trees find the
-# variances, which differ between the groups:
+# A linear probe finds what sampling error leaves; trees find the variances, which differ by group:
 fair = FairPCA(k).fit(to_device(X[:half]), sensitive_features=sex[:half])
 T_new = to_host(fair.transform(to_device(X[half:])))[:4000]
 for probe in ("linear", "boosting"):

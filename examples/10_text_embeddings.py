@@ -274,7 +274,7 @@ for name in ("as given", LEACE_WITHIN, FAIR_WITHIN):
     print(f"names, {name:24} AUC {auc:.2f}")
 
 # %%
-# *Stereotypes.* In real texts, most nurses are called *she*. Let the half of the occupations nearer
+# *Stereotypes.* Let the half of the occupations nearer
 # to *she* in the first picture be 85 % women and the other half 15 %, with each person once. Then
 # the occupation is a proxy for the gender. If such people are in the training data, as one more
 # class of ``y``, the mean *occupation* of women and men becomes equal, too. That leaves less, but

@@ -76,7 +76,7 @@ except ModelFileError as error:
 # %%
 # The model card
 # --------------
-# ``fairpca fit`` writes it beside the model, for the person who has to rely on it. Its first half:
+# ``fairpca fit`` writes it beside the model. Its first half:
 card = model_card(model)
 for line in card[: card.index("## Numbers")].splitlines():
     print(textwrap.fill(line, 72, subsequent_indent="  "))
@@ -155,8 +155,8 @@ scratch.cleanup()
 # -----------------
 # - ``save`` and ``load`` keep every bit and run no code. Damaged files raise an error.
 # - Share a kernel model only with people who may have the data, or use random features.
-# - A card describes a model on its training data. Measure leakage on held-out data with linear and
-#   non-linear probes: :doc:`/howto/audit`.
+# - A card describes a model on its training data. Measure leakage on held-out data:
+#   :doc:`/howto/audit`.
 # - ``fairpca export model.fairpca --to onnx`` does the last step from the command line.
 #
 # How to save, test and export a model: :doc:`/howto/models`. The format: :doc:`/reference/models`.

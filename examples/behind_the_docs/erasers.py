@@ -35,7 +35,7 @@ KEEP_THE_COLUMNS = (MeanProjection, LEACE, SPLINCE, OracleLEACE)
 
 
 def auc(model, T, labels, T_new, labels_new):
-    """How well a model that is fitted to one half predicts the labels of the other."""
+    """AUC, on one half, of a model that was trained on the other."""
     return roc_auc_score(labels_new, model.fit(T, labels).predict_proba(T_new)[:, 1])
 
 

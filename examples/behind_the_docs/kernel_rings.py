@@ -103,8 +103,8 @@ def draw(views, group, means):
     headline = "Fair kernel PCA hides the rings from a linear model, not from boosted trees"
     source = (
         f"Simulated: fitted to {N:,} people, drawn and measured on {N:,} held-out ones (means over "
-        f"{DRAWS} samples).\nKernel PCA with {K} components; drawn are the two that reveal most about "
-        "the group."
+        f"{DRAWS} samples).\nKernel PCA with {K} components; drawn are the two that reveal most "
+        "about the group."
     )
     figure.text(0.01, 0.98, headline, size=13, weight="bold", va="top")
     figure.text(0.01, 0.92, source, size=9, color=FAINT, va="top", linespacing=1.3)

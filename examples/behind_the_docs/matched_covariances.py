@@ -50,8 +50,8 @@ ROWS = {  # label, format and place of each number below a panel
 }
 SOURCES = (
     f"Two Gaussians in {D} dimensions, reduced to {K}: fitted to {N:,} rows, drawn and measured on "
-    f"{N:,} held-out rows.\nMeans over {DRAWS} such mixtures. Ellipses: two standard deviations. Gap: "
-    "relative difference of covariances.",
+    f"{N:,} held-out rows.\nMeans over {DRAWS} such mixtures. Ellipses: two standard deviations. "
+    "Gap: relative difference of covariances.",
     "Two dimensions, reduced to one (dots jittered upwards). On the paper's circle no "
     "line has\nequal covariances; they are equal once half of the centre is moved, to radius √2.",
 )
