@@ -83,7 +83,7 @@ print(table.round(2).to_string())
 # that are in one ellipse and not in the other.
 angle = np.linspace(0, 2 * np.pi, 100)
 circle = np.stack([np.cos(angle), np.sin(angle)])
-figure, panels = plt.subplots(1, 4, figsize=(8.6, 2.8), layout="constrained")
+figure, panels = plt.subplots(1, 4, figsize=(8.6, 3.2), layout="constrained")
 for panel, (name, T_new) in zip(panels, views.items(), strict=True):
     for group, label in enumerate("AB"):
         of_group = T_new[z_new == group]

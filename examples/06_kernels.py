@@ -73,7 +73,7 @@ assert kernel["group, trees"] > 0.9
 # Kernel PCA makes the task linear, and the group as well. Fair kernel PCA keeps the task and hides
 # the group from a linear model. After it one ring is a core inside the other: means are equal,
 # shapes are not, and trees find that. (Of ten components, the two that reveal most.)
-figure, panels = plt.subplots(1, 4, figsize=(8.6, 3), layout="constrained")
+figure, panels = plt.subplots(1, 4, figsize=(8.6, 3.4), layout="constrained")
 for panel, (name, view) in zip(panels, views.items(), strict=True):
     for group, label in enumerate(["inner ring", "outer ring"]):
         rows = view[ring_new == group]

@@ -159,7 +159,7 @@ plt.show()
 # new occupations; once with the wordings of the fit, once with new ones.
 #
 # ``FairPCA`` reduces to 100 components, with equal means or with matched distributions.
-# ``MeanProjection`` and ``LEACE`` keep all 256, and ``INLP`` keeps 92. All these know
+# ``MeanProjection`` and ``LEACE`` keep all 256, and ``INLP`` drops 16 directions. All these know
 # the gender only. The last two rows know the wording, too. ``criterion="equalized_odds"`` equalises
 # means within each class of ``y``, here the wording. For LEACE, a numeric attribute per wording
 # does the same: +1/2 for *she*, -1/2 for *he*, 0 in other wordings.
@@ -200,7 +200,7 @@ maps = {
     "PCA": plain.transform,
     "MeanProjection": MeanProjection().fit(X[fitted], **known).transform,
     "LEACE": LEACE().fit(X[fitted], **known).transform,
-    "INLP": INLP(92, keep="variance").fit(X[fitted], **known).transform,
+    "INLP": INLP(256 - 16, keep="variance").fit(X[fitted], **known).transform,
     "FairPCA": FairPCA(K).fit(X[fitted], **known).transform,
     MATCHED: matched.fit(X[fitted], **known).transform,
     LEACE_WITHIN: LEACE().fit(X[fitted], **in_wordings).transform,
