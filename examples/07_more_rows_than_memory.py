@@ -4,18 +4,15 @@ How do I fit to more rows than fit into memory?
 
 Pass the files instead of the rows: ``FairPCA(10).fit(ParquetRows("people/*.parquet",
 sensitive="sex"))``. The result is that of the same rows in memory, and the memory does not grow
-with the number of rows. After a crash the same call continues where it was, to the same bits. This
-works because a fit needs only counts, means and one matrix, and these add up.
-
-At scale, *fair* promises no more than elsewhere, so the page ends with a test on rows that no fit
-has seen.
+with the number of rows. After a crash the same call continues where it was, to the same bits. A fit
+needs only counts, means and one matrix, and these add up.
 """
 
 # %%
 # Some files
 # ----------
-# We make up eight Parquet files of people with forty measurements, in a temporary folder. They are
-# small, so that this page is built in seconds. Sex shifts some measurements and widens others.
+# Eight synthetic Parquet files, in a temporary folder, of people with forty measurements. Sex
+# shifts some measurements and changes the variance of others.
 import subprocess
 import sys
 import tempfile
@@ -58,8 +55,8 @@ print(
 # %%
 # The same answer
 # ---------------
-# Single precision stays single, so two orders of summation agree to about seven digits; with
-# ``dtype="float64"`` to fifteen. Subspaces are compared by their projectors.
+# Single precision agrees to about seven digits, ``dtype="float64"`` to fifteen. Subspaces are
+# compared by their projectors.
 fair = FairPCA(10).fit(rows)
 table = pd.read_parquet(folder)
 for dtype in ("float32", "float64"):
@@ -75,10 +72,10 @@ for dtype in ("float32", "float64"):
 # %%
 # Peak memory
 # -----------
-# The operating system (Linux) measures it, in a separate process for each way, beyond what the
-# process held before the first fit. Files are read in batches of some 32 MB, and several batches
-# are in memory at the same time. So the first few files cost that much, and further files nothing.
-# In memory, every file costs its size, and more while it is loaded.
+# Linux measures it, in a separate process for each way, beyond what the process held before the
+# first fit. Files are read in batches of some 32 MB, several at the same time. So the first few
+# files cost that much, and further files nothing. In memory, every file costs its size, and more
+# while it is loaded.
 MEASURE = """
 import re, sys
 import numpy as np, pandas as pd
@@ -142,8 +139,8 @@ plt.show()
 # %%
 # Moments that add
 # ----------------
-# You can keep the moments of each file, day or hospital. Their sum is the moments of all rows. From
-# it, every number of components is solved without reading a row again.
+# You can keep the moments of each file, day or hospital. From their sum, every number of components
+# is solved without reading a row again.
 parts = [collect_moments(ParquetRows(file, sensitive="sex"), None) for file in files]
 total = sum(parts[1:], start=parts[0])
 start = time.perf_counter()
@@ -155,8 +152,8 @@ same = np.abs(models[10].components_.T @ models[10].components_ - P).max()
 print(f"ten components as before: {same:.0e}")
 
 # %%
-# For rows that arrive over time, call ``partial_fit`` batch by batch. It adds moments as well, and
-# solves for the subspace when it is first needed. For text files, use ``CSVRows``.
+# For rows that arrive over time, call ``partial_fit`` batch by batch. For text files, use
+# ``CSVRows``.
 stream = FairPCA(10)
 for batch in np.array_split(np.arange(len(table)), 40):
     stream.partial_fit(
@@ -170,28 +167,26 @@ same = np.allclose(text.mean, table[NAMES][:20_000].mean(), atol=1e-6)
 print("text:  ", f"the same {len(text.mean)} means: {same}")
 
 # %%
-# What is revealed about new people
-# ---------------------------------
-# Rows of a ninth file, which no fit has seen:
+# Leakage on held-out data
+# ------------------------
+# A ninth file:
 new = people(4_000, seed=99)
 before = leakage(new[NAMES], new["sex"], cv=3, random_state=0)
 print(f"as given, linear probe: AUC {before.auc:.2f}")
 T_new = fair.transform(new[NAMES])
 for probe in ("linear", "boosting"):
     found = leakage(T_new, new["sex"], probe=probe, cv=3, random_state=0)
-    luck = found.chance_interval[1]
-    print(f"fair, {probe:8} probe: AUC {found.auc:.2f}, chance reaches {luck:.2f}")
+    chance = found.chance_interval[1]
+    print(f"fair, {probe:8} probe: AUC {found.auc:.2f}, chance reaches {chance:.2f}")
 scratch.cleanup()
 
 # %%
-# The linear probe is down to chance, as promised. The trees find the spread, which differs between
-# the groups by construction. To remove it, use ``match="covariances"``, which takes
-# ``ParquetRows``, too.
+# The linear probe is down to chance. Trees find the variances, which differ between the groups by
+# construction. To equalise them, use ``match="covariances"``, which takes ``ParquetRows``, too.
 #
 # What to take away
 # -----------------
-# - Files give the same subspace as rows in memory, and memory does not depend on the number of
-#   rows.
+# - Files give the same subspace as rows in memory; memory does not grow with their number.
 # - If rows cannot be kept together, keep their moments: they add.
 #
 # Times on gigabytes: :doc:`/benchmarks`. A cost model, messy columns and clusters:

@@ -7,17 +7,14 @@ and only sums of d x d numbers travel. The subspace agrees with that of the rows
 or better. ``transform`` is lazy: it returns a collection of the same kind, and computes no row
 until it is needed.
 
-The promise is the same as in memory. The last cell measures what models still find.
-
 Needs ``pip install ".[data,dask]" matplotlib`` in a checkout.
 """
 
 # %%
 # A cluster on this machine
 # -------------------------
-# There are two workers, as threads of this process. With ``Client("tcp://scheduler:8786")`` the
-# rest of the page would run on your cluster without a change, and without a client on Dask's
-# threads.
+# Two workers, as threads of this process. With ``Client("tcp://scheduler:8786")`` the rest of the
+# page would run on your cluster without a change, and without a client on Dask's threads.
 import pickle
 
 import dask.dataframe as dd
@@ -46,9 +43,8 @@ print(f"{len(client.nthreads())} workers")
 # %%
 # Rows that do not exist yet
 # --------------------------
-# The frame has eight partitions, and each is made when it is needed. The groups differ in their
-# means and in their spread. One group is in the last partition only: no partition needs to know all
-# groups.
+# The frame has eight partitions, and each is made when it is needed. The groups differ in means and
+# variances. One group is in the last partition only: no partition needs to know all groups.
 PARTS, ROWS, FEATURES = 8, 30_000, 60
 mixing = np.random.default_rng(0).normal(size=(FEATURES, FEATURES)) / np.sqrt(FEATURES)
 
@@ -107,8 +103,7 @@ plt.show()
 # %%
 # What travels
 # ------------
-# These are the sums of a partition, compared with its rows. With more rows per partition they do
-# not grow: d x d numbers, and d per group.
+# The sums of a partition do not grow with its rows: d x d numbers, and d per group.
 rows = make(0)
 moments = collect_moments(rows[NAMES], rows["group"])
 print(f"rows of a partition:  {rows[NAMES].to_numpy().nbytes:>12,} bytes")
@@ -117,8 +112,8 @@ print(f"what leaves a worker: {len(pickle.dumps(moments)):>12,} bytes")
 # %%
 # The same answer
 # ---------------
-# We try the frame, and an array whose last column is the number of the group. Subspaces are
-# compared by their projectors.
+# For the frame, and for an array whose last column is the code of the group. Subspaces are compared
+# by their projectors.
 table = pd.concat([make(part) for part in range(PARTS)])
 P = FairPCA(10).fit(table[NAMES], sensitive_features=table["group"]).components_
 numbers = people.assign(
@@ -144,15 +139,15 @@ made = [task["key"] for task in stream.data if str(task["key"]).startswith("('ma
 print("partitions made:", len(made))
 
 # %%
-# What is still there
-# -------------------
-# Rows of a ninth partition, which no fit has seen. The groups' spread differs, and trees see it:
+# Leakage on held-out data
+# ------------------------
+# A ninth partition. The groups' variances differ, and trees find that:
 new = make(PARTS)[:4000]
 T_new = fair.transform(new[NAMES])
 for probe in ("linear", "boosting"):
     found = leakage(T_new, new["group"], probe=probe, cv=3, random_state=0)
-    luck = found.chance_interval[1]
-    print(f"{probe:8} probe: AUC {found.auc:.2f}, chance reaches {luck:.2f}")
+    chance = found.chance_interval[1]
+    print(f"{probe:8} probe: AUC {found.auc:.2f}, chance reaches {chance:.2f}")
 client.close()
 cluster.close()
 

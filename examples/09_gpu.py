@@ -2,17 +2,18 @@
 What changes on a GPU?
 ======================
 
-Nothing in the code: pass a torch or CuPy array, and everything stays on its device, with ``fit``
-and ``transform``. The subspace is the same up to rounding. The time changes, and more so with more
-features, because the work is products of matrices.
+One line, which makes the array: pass a torch or CuPy array, and everything stays on its device,
+with ``fit`` and ``transform``. The subspace is the same up to rounding. With many features it takes
+less time, because the work is products of matrices.
 
-This page runs on the device of the machine that builds it, and the first cell says which. Times of
-a large GPU, on images of CelebA's size, are in :doc:`/howto/scale`.
+The code below is the same with and without a GPU: it takes torch or CuPy if the machine has one,
+and NumPy otherwise. **The first output says what ran here.** Times of a large GPU, on images of
+CelebA's size, are in :doc:`/howto/scale`.
 """
 
 # %%
-# Which device is this?
-# ---------------------
+# The array library
+# -----------------
 # In order of preference: torch on a GPU, CuPy, torch on the processor, NumPy.
 import os
 import time
@@ -58,19 +59,15 @@ def find_device():
 
 
 DEVICE, to_device, to_host, wait = find_device()
-print(f"This page was built with {DEVICE}, {os.cpu_count()} cores.")
-print(
-    "A GPU was used."
-    if "processor" not in DEVICE
-    else "No GPU was found: times are a CPU's."
-)
+print(f"What ran here: {DEVICE}, {os.cpu_count()} core(s).")
+if "processor" in DEVICE:
+    print("This machine has no GPU, so all times below are those of its processor.")
 
 # %%
 # The same lines, the same answer
 # -------------------------------
-# Group labels stay a list or an array of strings. ``components_`` is an array of the device's
-# library. Sums are always in double precision. Products of single precision are in full single
-# precision (never TF32).
+# Group labels stay a list or an array of strings. ``components_`` is an array of the library above.
+# Sums are always in double precision, and products of single precision never in TF32.
 rng = np.random.default_rng(0)
 n, d, k = 20_000, 200, 20
 sex = rng.choice(["f", "m"], size=n)
@@ -99,9 +96,8 @@ print(type(fair.components_).__name__, "after to_device('cpu')")
 # %%
 # Where the time goes
 # -------------------
-# Adding up the rows costs n d² operations and solving d³, on any device. GPUs are made for both.
-# With few features there is little to gain, and sending the rows to the device costs more than
-# that.
+# Adding up the rows costs n d² operations and solving d³, on any device. With few features, sending
+# the rows to a GPU costs more than it saves.
 half, fits = n // 2, {}
 for features in (50, 100, 200, 400, 800):
     rows = to_device(rng.normal(size=(half, features)).astype(np.float32))
@@ -136,24 +132,22 @@ axes.legend(loc="upper left")
 plt.show()
 
 # %%
-# What is revealed about new rows
-# -------------------------------
-# The device changes nothing about what is hidden. On held-out rows, a linear probe finds what
-# sampling error leaves. Trees find the spread, which differs between the groups:
+# Leakage on held-out data
+# ------------------------
+# A linear probe finds what sampling error leaves; trees find the variances, which differ by group:
 fair = FairPCA(k).fit(to_device(X[:half]), sensitive_features=sex[:half])
 T_new = to_host(fair.transform(to_device(X[half:])))[:4000]
 for probe in ("linear", "boosting"):
     found = leakage(T_new, sex[half:][:4000], probe=probe, cv=3, random_state=0)
-    luck = found.chance_interval[1]
-    print(f"{probe:8} probe: AUC {found.auc:.2f}, chance reaches {luck:.2f}")
+    chance = found.chance_interval[1]
+    print(f"{probe:8} probe: AUC {found.auc:.2f}, chance reaches {chance:.2f}")
 
 # %%
 # What to take away
 # -----------------
-# - Arrays stay on their device; nothing else in your code changes.
+# - Make the array on the device; nothing else in your code changes.
 # - Time grows with the square and the cube of the number of features. Where the picture above shows
 #   milliseconds, a GPU saves nothing.
-# - Single precision is enough: the groups' means differ by rounding. A non-linear model still sees
-#   what it saw.
+# - Single precision is enough: the groups' means differ by rounding.
 #
 # Times on one NVIDIA H200, and ``python -m benchmarks.gpu`` for your own: :doc:`/howto/scale`.

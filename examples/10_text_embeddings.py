@@ -2,22 +2,22 @@
 Does a language model's embedding know the gender?
 ==================================================
 
-Yes, perfectly, where a text says *she* or *he*: a linear model finds it in held-out texts. Equal
-means of the two groups hide it from linear models in texts with the wordings of the training texts.
-In other wordings it is still found, because *she*, *her* and *his* are several directions. Matched
-distributions hide it from non-linear models, too, and equal means *within each wording* hide it in
-new wordings as well. First names and typical occupations still reveal the gender.
+Yes, perfectly, where a text says *she* or *he*. Equal means of the two groups hide it from linear
+models in texts with the wordings of the training data. In other wordings they still find it,
+because *she*, *her* and *his* are several directions. Matched distributions hide it from non-linear
+models, too, and equal means *within each wording* hide it in new wordings as well. **First names
+and typical occupations still reveal the gender.**
 
 The embedding is real and works offline: ``wordllama`` (``pip install wordllama``) has 256 numbers
-per token, distilled from large language models, and a text is the average of its tokens. That is
-the easy case. In a model with attention, a pronoun changes its neighbours, too.
+per token, distilled from large language models, and a text is the average of its tokens. In a model
+with attention, a pronoun changes its neighbours, too, which is harder.
 """
 
 # %%
 # Texts that differ in the gender only
 # ------------------------------------
-# The texts are short profiles from 80 occupations and 16 wordings, **each written twice**, once
-# with *she* and once with *he*. So the two groups differ in the gender, not in the occupation.
+# Short profiles of 80 occupations in 16 wordings, **each written twice**, once with *she* and once
+# with *he*. So the two groups differ in the gender, not in the occupation.
 from itertools import product
 from pathlib import Path
 
@@ -112,7 +112,7 @@ print(f"embedded: {X.shape}; maps are fitted to {fitted.sum()} texts")
 # What gender looks like
 # ----------------------
 # The difference between the means of *she* and *he* is a direction. Occupations have a place on it
-# although they contain no pronoun: the model has learned stereotypes.
+# without any pronoun: the model has learned stereotypes.
 K = 100
 she_mean, he_mean = (X[fitted & (gender == g)].mean(axis=0) for g in ("she", "he"))
 direction = (she_mean - he_mean) / np.linalg.norm(she_mean - he_mean)
@@ -133,9 +133,7 @@ axes.tick_params(axis="y", length=0)
 plt.show()
 
 # %%
-# Plain PCA spreads gender over many components. In the two that show it most, texts with new
-# occupations and new wordings separate by gender. In the two such components of fair PCA, they do
-# not.
+# The two components that show gender most, for texts with new occupations and new wordings:
 he = (gender[all_new] == "he").astype(int)
 figure, panels = plt.subplots(1, 2, figsize=(6.4, 3.3), layout="constrained")
 for axes, name, model in zip(
@@ -157,22 +155,20 @@ plt.show()
 # %%
 # Which models can still find it?
 # -------------------------------
-# There are two probes: a linear one, and a support vector machine with a Gaussian kernel. They are
-# trained and scored on texts that no map was fitted to, and scored on occupations that they were
-# not trained on. Once the wordings are those of the fit, once they are new.
+# Two probes, a linear one and a kernel machine, are cross-validated on held-out texts, always with
+# new occupations; once with the wordings of the fit, once with new ones.
 #
-# ``FairPCA`` reduces to 100 components, with equal means or with matched distributions, which are
-# made against non-linear models. ``MeanProjection`` and ``LEACE`` keep all 256, so that nothing
-# downstream has to change. ``INLP`` drops 16 directions. All these know the gender only.
-# The last two rows know the wording, too. ``criterion="equalized_odds"`` equalises means within
-# each class of ``y``, and ``y`` may be anything, here the wording. For LEACE, a numeric attribute
-# per wording does the same: +1/2 for *she*, -1/2 for *he*, 0 in other wordings.
+# ``FairPCA`` reduces to 100 components, with equal means or with matched distributions.
+# ``MeanProjection`` and ``LEACE`` keep all 256, and ``INLP`` drops 16 directions. All these know
+# the gender only. The last two rows know the wording, too. ``criterion="equalized_odds"`` equalises
+# means within each class of ``y``, here the wording. For LEACE, a numeric attribute per wording
+# does the same: +1/2 for *she*, -1/2 for *he*, 0 in other wordings.
 LINEAR, KERNEL = LogisticRegression(C=100, max_iter=3000), SVC(C=10)
 signed = np.where(gender == "she", 0.5, -0.5)[:, None]
 within = signed * (wording[:, None] == np.unique(wording[fitted]))
 
 
-def recognised(probe, T, z, groups=None):
+def predicted(probe, T, z, groups=None):
     shuffled = StratifiedKFold(4, shuffle=True, random_state=0)
     how = {"cv": shuffled if groups is None else GroupKFold(4), "scoring": "roc_auc"}
     return cross_val_score(probe, T, z, groups=groups, **how).mean()
@@ -187,8 +183,8 @@ def measure(transform):
     numbers = {("", "k"): transform(X[:1]).shape[1]}
     for texts_of, mask in {"same wordings": new_jobs, "new wordings": all_new}.items():
         T, z = transform(X[mask]), gender[mask] == "she"
-        numbers[texts_of, "linear"] = recognised(LINEAR, T, z, job[mask])
-        numbers[texts_of, "kernel"] = recognised(KERNEL, T, z, job[mask])
+        numbers[texts_of, "linear"] = predicted(LINEAR, T, z, job[mask])
+        numbers[texts_of, "kernel"] = predicted(KERNEL, T, z, job[mask])
     return numbers | {("task", "job"): occupation_found(transform)}
 
 
@@ -211,7 +207,7 @@ maps = {
     FAIR_WITHIN: fair.transform,
 }
 table = pd.DataFrame({name: measure(transform) for name, transform in maps.items()}).T
-print("AUC for the gender (0.50 is guessing); share of 40 occupations found")
+print("AUC for predicting gender (0.50 is chance); share of 40 occupations predicted")
 print(table.round(2).astype({("", "k"): int}).to_string())
 
 # %%
@@ -226,7 +222,7 @@ for axes, texts_of in zip(panels, ("same wordings", "new wordings"), strict=True
         aucs, label = table[texts_of, probe], f"{probe} probe"
         axes.plot(aucs, lines - up, marker, color=colour, markersize=7, label=label)
     axes.set_title(f"New occupations, {texts_of}", loc="left", weight="bold")
-    axes.set(xlabel="gender recognised (AUC)", xlim=(0.45, 1.03), yticks=lines)
+    axes.set(xlabel="AUC for predicting gender", xlim=(0.45, 1.03), yticks=lines)
     axes.tick_params(axis="y", length=0)
 panels[0].set_yticklabels(table.index)
 panels[0].invert_yaxis()
@@ -234,18 +230,17 @@ panels[0].legend(loc="lower right")
 plt.show()
 
 # %%
-# With one direction removed, the linear probe is at 0.50 where wordings are known, and finds the
+# With one direction removed, the linear probe is at chance where wordings are known, and finds the
 # gender again where they are new. The kernel probe always finds it, unless distributions are
-# matched: then it finds nothing, and the linear probe little in new wordings, though nobody told
-# the map what a wording is. With equal means within wordings, neither finds it, in new wordings
-# too: the directions of the pronouns are removed one by one, and in an average of tokens nothing
-# else shows them. Do not expect that much from a model with attention; measure. Occupations are
-# found as before.
+# matched: then it finds nothing, and the linear probe little in new wordings. With equal means
+# within wordings, neither finds it, in new wordings too: the directions of the pronouns are removed
+# one by one, and in an average of tokens nothing else shows them. With attention, expect less, and
+# measure. Occupations are predicted as before.
 #
 # Neighbours
 # ----------
-# These are the nearest texts by cosine, with the mean subtracted. Before, neighbours have the same
-# gender. After, the two versions of a text are the same point.
+# The nearest texts by cosine, with the mean subtracted. Before, neighbours have the same gender.
+# After, the two versions of a text are the same point.
 plain_texts = [f"{s} is {with_article(o)}." for o in OCCUPATIONS for s in ("She", "He")]
 short = embed(plain_texts)
 for query in ("She is a nurse.", "He is a programmer."):
@@ -259,8 +254,8 @@ for query in ("She is a nurse.", "He is a programmer."):
 # %%
 # What is not removed
 # -------------------
-# *Names.* The maps were fitted to pronouns only. In texts with names instead, a probe that has seen
-# the names in other texts knows their gender:
+# *Names.* The maps were fitted to pronouns only. In texts with names, a probe that has seen the
+# names in other texts predicts their gender:
 NAMES = {
     "she": "Mary Anna Sofia Fatima Linda Olga Grace Julia Carmen Yuki Emma Sarah Laura Nina",
     "he": "John Peter Omar Carlos David Ivan Frank Thomas Hans Kenji James Paul Mark Pedro",
@@ -275,15 +270,15 @@ named = [
 named_texts, named_gender = (np.array(column) for column in zip(*named, strict=True))
 names = embed(named_texts)
 for name in ("as given", LEACE_WITHIN, FAIR_WITHIN):
-    auc = recognised(LINEAR, maps[name](names), named_gender == "she")
+    auc = predicted(LINEAR, maps[name](names), named_gender == "she")
     print(f"names, {name:24} AUC {auc:.2f}")
 
 # %%
-# *Stereotypes.* In real texts, most nurses are called *she*. Let the half of the occupations that
-# is nearer to *she* in the first picture be 85 % women and the other half 15 %, with each person
-# once. Then the occupation is a proxy for the gender, whatever was done to pronouns. If people like
-# these are among the training rows, as one more class of ``y``, the mean *occupation* of women and
-# men becomes equal, too. That leaves less, but not nothing.
+# *Stereotypes.* Let the half of the occupations nearer
+# to *she* in the first picture be 85 % women and the other half 15 %, with each person once. Then
+# the occupation is a proxy for the gender. If such people are in the training data, as one more
+# class of ``y``, the mean *occupation* of women and men becomes equal, too. That leaves less, but
+# not nothing.
 mostly_women = np.isin(job[::2], np.array(OCCUPATIONS)[place > np.median(place)])
 she = rng.random(len(X) // 2) < np.where(mostly_women, 0.85, 0.15)
 met = np.repeat(she, 2) == (gender == "she")  # of the two versions of a text, one
@@ -297,7 +292,7 @@ for name, rows in {"pairs": pairs, "pairs and people": everything}.items():
     model.fit(X[rows], kinds[: len(rows)], sensitive_features=gender[rows])
     versions[name] = model.transform(X[new])
 for name, T in versions.items():
-    aucs = (recognised(probe, T, gender[new] == "she") for probe in (LINEAR, KERNEL))
+    aucs = (predicted(probe, T, gender[new] == "she") for probe in (LINEAR, KERNEL))
     print(
         f"fitted to {name:17}", *(f"AUC {auc:.2f}" for auc in aucs), "(linear, kernel)"
     )
@@ -307,10 +302,9 @@ for name, T in versions.items():
 # -----------------
 # - An embedding contains what its texts say, and stereotypes that they do not say.
 # - Fit to texts like those that come later, in all their wordings. Test on held-out wordings and
-#   occupations. One direction is not "the gender".
+#   occupations, with a non-linear probe, too. One direction is not "the gender".
 # - Pairs of texts remove the word only. Texts of real people also remove part of what goes with it,
 #   such as occupations. Decide which of the two you want.
-# - Use a non-linear probe, too.
 #
-# Where this goes in a pipeline: :doc:`/howto/language_models`. What the alternatives promise:
+# Where this goes in a pipeline: :doc:`/howto/language_models`. What the alternatives guarantee:
 # :doc:`/research/baselines`.

@@ -3,20 +3,19 @@ What does a face without gender look like?
 ==========================================
 
 Blurred where the average woman and the average man differ. Fair PCA moves every picture so that the
-two averages become the same picture, and leaves the rest. On new faces, a linear probe is then
-little better than guessing; a non-linear probe is still better than that. You can remove race, age
-and gender at once, and each costs directions.
+two averages become the same picture, and leaves the rest. On held-out faces, a linear probe is then
+little better than chance; a non-linear probe finds more. You can remove race, age and gender at
+once.
 
-Pixels are a poor description of a face, and "gender", "race" and "age" here are what strangers saw
-in a picture. This page makes the method visible. It is not advice to process faces.
+"Gender", "race" and "age" here are what strangers saw in a picture. This page makes the method
+visible; it is no recommendation to process faces.
 """
 
 # %%
 # The pictures
 # ------------
 # FairFace (Kärkkäinen and Joo, 2021; CC BY 4.0): 2,000 faces in 32 x 32 grey pixels, from the
-# folder in ``FAIRPCA_DATA``. If there is no such folder, drawings replace them, and the output
-# below says so.
+# folder in ``FAIRPCA_DATA``. Without it, the page shows drawings instead.
 import textwrap
 
 import matplotlib.pyplot as plt
@@ -64,7 +63,7 @@ try:
     print(f"Real faces: {len(X):,} rows, {X.shape[1]:,} pixels;", *known.columns)
 except MissingDataError as error:
     X, known = drawings(np.random.default_rng(0))
-    print("THE DATA WERE NOT THERE: this page shows drawings, not faces.")
+    print("NO DATA: this page shows drawings, not faces.")
     print(textwrap.fill(str(error), 72))
 fitted, new = np.arange(1000), np.arange(1000, ROWS)
 first = known.columns[0]
@@ -81,9 +80,8 @@ def show(axes, row, remark="", darkest=0.0, brightest=1.0):
 # %%
 # Average faces
 # -------------
-# These are averages of the groups over held-out pictures. (On the training pictures the averages
-# after fair PCA are equal to rounding.) ``inverse_transform`` turns components into pictures again.
-# The last column is the difference of the two averages, multiplied by five; grey means no
+# Averages of the groups over held-out pictures; on the training pictures they are equal after fair
+# PCA. ``inverse_transform`` turns components into pictures again. In the last column grey means no
 # difference.
 plain = PCA(K).fit(X[fitted])
 fair = FairPCA(K).fit(X[fitted], sensitive_features=known[first][fitted])
@@ -110,11 +108,10 @@ plt.show()
 # %%
 # Eigenfaces
 # ----------
-# Eigenfaces are the directions in which pictures vary most. Those of plain PCA first show light and
-# pose, with gender mixed into several of them. The number is the correlation with gender on new
-# faces. Those of fair PCA vary as much as they can without a difference of the means. What was
-# removed is the difference in the first row of the last picture: one direction for two groups. When
-# all attributes are removed at once, each costs one direction less than it has groups.
+# The directions in which pictures vary most. Those of plain PCA show light and pose, with gender
+# mixed into several of them; the number is the correlation with gender on held-out faces. Fair PCA
+# removes one direction for two groups, the difference in the first row above. Of several
+# attributes, each costs one direction less than it has groups.
 in_first = is_a.astype(float)
 figure, panels = plt.subplots(2, 6, figsize=(9, 3.5), layout="constrained")
 for line, (name, model) in zip(
@@ -134,11 +131,11 @@ print(in_all.constraint_rank_, "for", ", ".join(known.columns))
 # %%
 # What probes still find
 # ----------------------
-# On held-out faces, a linear probe and one with a Gaussian kernel are cross-validated for every
-# attribute. One map removed the first attribute only, another removed all.
+# A linear and a kernel probe, cross-validated on held-out faces for every attribute. One map
+# removed the first attribute only, another removed all.
 maps = {"PCA": plain, f"fair PCA, {first}": fair, "fair PCA, all three": in_all}
 probes = [(attribute, probe) for attribute in known for probe in ("linear", "kernel")]
-measured, luck = pd.DataFrame(index=pd.MultiIndex.from_tuples(probes)), {}
+measured, chance = pd.DataFrame(index=pd.MultiIndex.from_tuples(probes)), {}
 for name, model in maps.items():
     T = model.transform(X[new])
     for attribute, probe in probes:
@@ -146,15 +143,15 @@ for name, model in maps.items():
             T, known[attribute][new], probe=probe, n_permutations=200, random_state=0
         )
         measured.loc[(attribute, probe), name] = found.auc
-        luck[attribute, probe] = found.chance_interval[1]
-print("AUC on new faces; 0.50 is guessing, and chance alone reaches the last column")
-print(measured.assign(chance=luck).round(2).to_string())
+        chance[attribute, probe] = found.chance_interval[1]
+print("AUC on held-out faces; 0.50 is chance, which alone reaches the last column")
+print(measured.assign(chance=chance).round(2).to_string())
 
 # %%
-# New faces, before and after
-# ---------------------------
-# These are the first held-out faces of the data. "All" has lost light and shadow, too, where these
-# were correlated with an attribute in the training pictures.
+# Held-out faces, before and after
+# --------------------------------
+# "All" has lost light and shadow, too, where they were correlated with an attribute in the training
+# pictures.
 versions["fair, all"] = lambda rows: in_all.inverse_transform(in_all.transform(rows))
 figure, panels = plt.subplots(4, 8, figsize=(9, 4.8), layout="constrained")
 for line, (name, version) in zip(panels, versions.items(), strict=True):
@@ -168,9 +165,9 @@ plt.show()
 # -----------------
 # - Fair PCA removes the difference of averages. A picture does not become that of another person;
 #   it loses what the averages do not share.
-# - With a thousand faces and many components, new faces keep some of it by sampling error. Fewer
-#   components, or more faces, leave less.
-# - All of this is about linear models. Use a non-linear probe, too: it matters most for pictures.
+# - With a thousand faces and many components, held-out faces keep some of it by sampling error.
+#   Fewer components, or more faces, leave less.
+# - Use a non-linear probe, too: it matters most for pictures.
 #
-# Eleven thousand faces in 80 x 80 pixels, as in the paper: :doc:`/reproduction`. Many groups and
-# several attributes: :doc:`/howto/many_groups`.
+# Eleven thousand faces in 80 x 80 pixels, as in the paper: :doc:`/research/reproduction`. Many
+# groups and several attributes: :doc:`/howto/many_groups`.

@@ -3,9 +3,9 @@ What is in a saved model, and does it run elsewhere?
 ====================================================
 
 Numbers and text: a matrix, sums over groups, and what was learned about the columns. There is no
-pickle, and a checksum finds a single flipped bit. There is no row of the training data, except for
-kernels: the picture below shows which files hold how many. The model also runs without fairpca: the
-ONNX file takes the raw columns and gives the same numbers.
+pickle, and a checksum finds a single flipped bit. **Kernel models hold rows of the training data**,
+others hold none. The model also runs without fairpca: the ONNX file takes the raw columns and gives
+the same numbers.
 
 Needs ``pip install ".[audit,onnx]" matplotlib`` in a checkout.
 """
@@ -13,9 +13,8 @@ Needs ``pip install ".[audit,onnx]" matplotlib`` in a checkout.
 # %%
 # From a table to a file
 # ----------------------
-# The table has mortgage applications with numbers, a category and missing values.
-# :func:`fairpca.fit_table` learns how to encode the columns as numbers, and then fits fair PCA.
-# Only this step needs race.
+# Mortgage applications with numbers, a category and missing values. :func:`fairpca.fit_table`
+# learns how to encode the columns as numbers, and then fits fair PCA. Only this step needs race.
 import os
 import subprocess
 import sys
@@ -35,12 +34,13 @@ from fairpca.erasers import LEACE
 from fairpca.errors import ModelFileError
 from fairpca.models import export_onnx, model_card
 
-loans = load_loanapp()
-table = loans.features.assign(race=loans.sensitive["race"], approved=loans.target)
-table["married"] = table["married"].map({1.0: "yes", 0.0: "no"})
-later = np.random.default_rng(0).random(len(table)) < 0.4
-train, new = table[~later], table[later].drop(columns=["race", "approved"])
-model = fairpca.fit_table(train, "race", "approved", n_components=10)
+loans, loans_new = load_loanapp(split=True)
+train, new = (
+    part.features.assign(gift=part.features["gift"].map({1: "yes", 0: "no"}))
+    for part in (loans, loans_new)
+)
+train = train.assign(race=loans.sensitive["race"], approved=loans.target)
+model = fairpca.fit_table(train, "race", "approved", n_components=15)
 
 scratch = tempfile.TemporaryDirectory()
 path = Path(scratch.name) / "model.fairpca"
@@ -64,7 +64,7 @@ said = subprocess.run(
 print(said.stdout.rstrip())
 
 # %%
-# A file with one damaged bit, anywhere, is refused:
+# Loading a file with one damaged bit, anywhere, raises an error:
 damaged = bytearray(path.read_bytes())
 damaged[len(damaged) // 2] ^= 1
 (Path(scratch.name) / "damaged.fairpca").write_bytes(damaged)
@@ -76,7 +76,7 @@ except ModelFileError as error:
 # %%
 # The model card
 # --------------
-# ``fairpca fit`` writes it beside the model, for the person who has to rely on it. Its first half:
+# ``fairpca fit`` writes it beside the model. Its first half:
 card = model_card(model)
 for line in card[: card.index("## Numbers")].splitlines():
     print(textwrap.fill(line, 72, subsequent_indent="  "))
@@ -84,18 +84,13 @@ for line in card[: card.index("## Numbers")].splitlines():
 # %%
 # Which models keep rows of the training data?
 # --------------------------------------------
-# We look for the bytes of every training row in the file of each kind of model. Linear maps hold
-# sums over rows and no row. A kernel needs rows to compare with, all of them or its landmarks.
-# Random features need none. But sums are not a promise of privacy: the mean of a group of one *is*
-# its row.
-X = np.ascontiguousarray(loans.features.fillna(loans.features.mean()).to_numpy())[
-    ~later
-]
-X, race = (
-    (X - X.mean(axis=0)) / X.std(axis=0),
-    loans.sensitive["race"].to_numpy(str)[~later],
-)
-kinds = {
+# We look for the bytes of every training row in each file. Linear maps hold sums over rows. A
+# kernel needs rows to compare with, all of them or its landmarks; random features need none. Sums
+# alone do not guarantee privacy: the mean of a group of one *is* its row.
+filled = loans.features.fillna(loans.features.mean())
+X = np.ascontiguousarray((filled - filled.mean()) / filled.std())
+race = loans.sensitive["race"].to_numpy(str)
+families = {
     "FairPCA": FairPCA(10),
     "LEACE": LEACE(),
     "FairKernelPCA, exact": FairKernelPCA(10),
@@ -107,7 +102,7 @@ kinds = {
     ),
 }
 found = []
-for name, estimator in kinds.items():
+for name, estimator in families.items():
     fair = estimator.fit(X, sensitive_features=race)
     fairpca.save(fair, path, overwrite=True)
     content = path.read_bytes()
@@ -135,8 +130,7 @@ plt.show()
 # The same numbers without fairpca
 # --------------------------------
 # The ONNX graph starts at the columns of the table, one input each: numbers, where NaN is missing,
-# and texts, where "" is missing. It computes in double precision; with ``dtype="float64"`` inputs
-# and outputs are double, too. On held-out applicants:
+# and texts, where "" is missing. It computes in double precision. On held-out applicants:
 expected = model.transform(new)
 for dtype in ("float32", "float64"):
     onnx_file = Path(scratch.name) / "model.onnx"
@@ -159,10 +153,10 @@ scratch.cleanup()
 # %%
 # What to take away
 # -----------------
-# - ``save`` and ``load`` keep every bit and run no code. Damaged files are refused.
-# - Give a kernel model only to people who may have the data, or use random features.
-# - A card says what a model promises on its training rows. Measure the leakage on new rows with
-#   linear and non-linear probes: :doc:`/howto/audit`.
+# - ``save`` and ``load`` keep every bit and run no code. Damaged files raise an error.
+# - Share a kernel model only with people who may have the data, or use random features.
+# - A card describes a model on its training data. Measure leakage on held-out data:
+#   :doc:`/howto/audit`.
 # - ``fairpca export model.fairpca --to onnx`` does the last step from the command line.
 #
 # How to save, test and export a model: :doc:`/howto/models`. The format: :doc:`/reference/models`.

@@ -1,20 +1,19 @@
 """
-What does the model that I have reveal?
-=======================================
+What does my own model reveal?
+==============================
 
 Add its score as a column, and the audit treats it like a representation: what it reveals about
-race, whom it would approve, and how that compares with fair methods. Here a made-up bank trains
+race, whom it would approve, and how that compares with fair methods. Here a fictitious bank trains
 boosted trees on real mortgage applications, without race. Its model would approve white applicants
-more often than black ones by 25 of 100, nearly as the lenders did: it fails the four-fifths rule of
-adverse impact. **A score is one column, and still reveals race**, with an AUC of 0.66.
+more often than Black ones by 23 of 100, as the lenders did: it fails the four-fifths rule of
+adverse impact. **A score is one column, and still reveals race**, with an AUC of 0.65.
 """
 
 # %%
 # A score for every applicant
 # ---------------------------
-# Here the bank's model is one of scikit-learn, and each applicant is scored by a model that was not
-# fitted to him or her. Yours is a column of your table. Use held-out scores: on its training rows a
-# model looks too good.
+# Use held-out scores: on its training data a model looks too good. Here cross-validation gives
+# them; yours are a column of your table.
 import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.ensemble import HistGradientBoostingClassifier
@@ -25,7 +24,8 @@ from fairpca.metrics import select_top, selection_rate_difference, selection_rat
 from fairpca.tables import read_table
 
 loans = read_table("loanapp").frame
-columns = loans.drop(columns=["race", "sex", "approve"])
+protected = ["race", "sex", "married", "old"]
+columns = loans.drop(columns=[*protected, "approve"])
 bank = HistGradientBoostingClassifier(learning_rate=0.05, max_iter=60, random_state=0)
 scores = cross_val_predict(bank, columns, loans["approve"], method="predict_proba")
 loans["score"] = scores[:, 1]
@@ -35,14 +35,14 @@ print(loans[["race", "sex", "approve", "score", "decision"]].head(3).round(2))
 # %%
 # The audit
 # ---------
-# ``scores`` and ``decisions`` name columns of models that exist; you may give several of each. They
-# are not features. A score selects as many people as are approved; a decision is taken as it was
-# made. (A quick audit has fewer splits than that of the README, so its numbers differ a little.)
+# ``scores`` and ``decisions`` name columns of existing models; they are not features. A score
+# selects as many people as were approved; a decision is used as it is. The audit is of race alone,
+# and ``quick`` has fewer splits.
 found = audit(
     loans,
     "race",
     "approve",
-    ignore=["sex"],
+    ignore=["sex", "married", "old"],
     scores="score",
     decisions="decision",
     quick=True,
@@ -52,10 +52,9 @@ found
 # %%
 # Compare it with the alternatives
 # --------------------------------
-# The bank's score and decision are listed with the raw features and the best settings. Each line
-# has the gap in points, the ratio of the smallest to the largest approval rate, the agreement with
-# the lenders, and how well race is recognised. Gaps are those of the worst of three kinds of
-# models; the bank's models are taken as they are.
+# The bank's score and decision, with the raw features and the best options: the gap in percentage
+# points, the ratio of the smallest to the largest approval rate, and the AUCs for predicting
+# approval and race. Gaps are the largest across three model families.
 for one in found.advice.options:
     value, low, high = (100 * end for end in (one.gap.value, one.gap.low, one.gap.high))
     print(
@@ -77,7 +76,7 @@ axes.set_yticks(
     range(len(found.advice.options)), [o.name for o in found.advice.options]
 )
 axes.invert_yaxis()
-axes.set(xlabel="largest gap of approval rates, points", xlim=(0, 42))
+axes.set(xlabel="largest gap of approval rates, percentage points", xlim=(0, 42))
 plt.show()
 
 # %%
@@ -99,8 +98,8 @@ for label, rates in zip(found.data.attributes[0].groups, by_race.groups, strict=
 # %%
 # The same numbers by hand
 # ------------------------
-# You can compute everything that the audit says about a score with public functions. So the person
-# who has to sign can check it.
+# Public functions compute everything that the audit says about a score, so whoever signs can check
+# it.
 approved = select_top(loans["score"], loans["approve"].mean()).astype(int)
 gap = selection_rate_difference(None, approved, sensitive_features=loans["race"])
 ratio = selection_rate_ratio(None, approved, sensitive_features=loans["race"])
@@ -108,7 +107,7 @@ lenders = selection_rate_difference(
     None, loans["approve"], sensitive_features=loans["race"]
 )
 print(
-    f"{100 * gap:.1f} points, ratio {ratio:.2f}; the lenders: {100 * lenders:.1f} points"
+    f"{100 * gap:.1f} percentage points, ratio {ratio:.2f}; lenders: {100 * lenders:.1f}"
 )
 np.testing.assert_allclose(gap, by_race.gap.value, rtol=1e-9)
 np.testing.assert_allclose(ratio, by_race.ratio.value, rtol=1e-9)
@@ -121,9 +120,7 @@ assert ratio < 0.8
 # - Write ``audit(..., scores="score")``, or on the command line ``--score score --decision
 #   decision``. Rows without a score are left out of its numbers.
 # - Without a target a score is audited, too: what it reveals, and whom it would select.
-# - Compare it with the other settings: the people and the definition of a gap are the same.
-# - The four-fifths rule does not say why a model fails it. The page names the columns that are
-#   proxies for race.
+# - The four-fifths rule does not say why a model fails it. The report names the proxies for race.
 #
-# People with several rows: :ref:`sphx_glr_gallery_16_people_with_several_rows.py`. How an audit
-# measures: :doc:`/reference/audit`.
+# Repeated measures: :ref:`sphx_glr_gallery_16_people_with_several_rows.py`. How an audit measures:
+# :doc:`/explanation/measuring`.

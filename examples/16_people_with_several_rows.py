@@ -1,19 +1,18 @@
 """
-What if a person has several rows?
-==================================
+How do I audit repeated measures?
+=================================
 
-Say whose rows they are. In a panel of 545 men over eight years, models seem to recognise race with
-an AUC of 0.79 from columns that do not say it. Most of that is recognising *men they have seen
-before*: with all rows of a man on one side of every split it is 0.65. **If you do not say it,
-intervals are also too narrow: they count rows, where 545 men can only say so much.**
+Name the column that identifies the person. In a panel of 545 men over eight years, models seem to
+predict race with an AUC of 0.79. Most of that comes from *men they have seen before*: with all rows
+of a man on one side of every split it is 0.65. **Without the subject id, intervals are also too
+narrow**: they count rows instead of men.
 """
 
 # %%
 # Eight rows per man
 # ------------------
-# The data are from the National Longitudinal Survey, 1980 to 1987. Schooling does not change, and
-# industry, place and union hardly do. A model that has seen a man in 1981 recognises him in 1985,
-# and with him his race.
+# The National Longitudinal Survey, 1980 to 1987. Schooling does not change, and industry, place and
+# union hardly do. A model that has seen a man in 1981 can identify him in 1985, and so his race.
 from textwrap import fill
 
 import matplotlib.pyplot as plt
@@ -33,8 +32,7 @@ print(f"{len(panel):,} rows of {panel['nr'].nunique()} men")
 # %%
 # Without the person
 # ------------------
-# The number of the man is left out of the features, as usual. The audit notices that it looks like
-# the number of a person, and says what to do.
+# The audit warns that a column looks like a subject id.
 unaware = audit(panel, "race", "lwage", ignore=["nr"], quick=True)
 for notice in unaware.notices:
     print(fill(notice.text, 84))
@@ -43,20 +41,20 @@ print(f"\n{fill(unaware.summary.headline, 84)}")
 # %%
 # With the person
 # ---------------
-# All rows of a man are used to fit, or none. One of them, drawn again in every round, is measured,
-# so that intervals are about men and not about rows.
+# All rows of a man are training data, or none. One of them, drawn again in every round, is
+# measured, so intervals are about men.
 found = audit(panel, "race", "lwage", person="nr", quick=True)
 found
 
 # %%
-# What models recognise of race
-# -----------------------------
-# Three kinds of models on the columns themselves, with 95 % intervals. The grey band shows what
-# chance alone reaches. The narrow intervals on the left are as wrong as the numbers inside them.
+# How well race is predicted
+# --------------------------
+# Three model families on the raw features, with 95 % intervals. The grey band is chance. The narrow
+# intervals on the left are as wrong as the numbers inside them.
 figure, panels = plt.subplots(1, 2, figsize=(8, 2.8), sharey=True, layout="constrained")
 shown = {
-    "every row for itself": (unaware, "C1"),
-    "all rows of a man together": (found, "C0"),
+    "rows split at random": (unaware, "C1"),
+    "rows of a man together": (found, "C0"),
 }
 for axes, (title, (one, colour)) in zip(panels, shown.items(), strict=True):
     raw = [leak for leak in one.leakage if leak.representation == "raw"]
@@ -75,7 +73,7 @@ for axes, (title, (one, colour)) in zip(panels, shown.items(), strict=True):
     axes.set_xticks(range(len(raw)), [leak.probe for leak in raw])
     axes.set(xlim=(-0.5, 2.7), ylim=(0.4, 0.9))
     axes.set_title(title, loc="left")
-panels[0].set_ylabel("race recognised (AUC)")
+panels[0].set_ylabel("AUC for predicting race")
 plt.show()
 
 # %%
@@ -91,9 +89,8 @@ assert found.advice.representation is None  # so few men settle nothing
 # -----------------
 # - Use ``person="nr"``, or ``--person nr``, for patients with visits, customers with contracts,
 #   firms with years.
-# - The audit finds copies of rows by itself, but not rows that are only similar.
-# - The number of people decides how much can be said, not the number of rows.
-# - "These data cannot tell" is a result. The page then shows no code to copy.
+# - The audit detects duplicate rows, but not rows that are only similar.
+# - The number of people decides how much the data can settle, not the number of rows.
 #
 # A row that counts for many people: ``weight``, in :doc:`/howto/audit`. Back to the first question:
 # :ref:`sphx_glr_gallery_01_first_steps.py`.

@@ -1,13 +1,10 @@
 """Draw the picture of the README: what a model sees of race in PCA, fair PCA and fair PLS.
 
 Install ``fairpca[audit]`` and ``matplotlib``, then run
-``python examples/behind_the_docs/before_after.py``. All numbers are those of the demo, from
-``docs/data/demo.json``; the curves show the scores of a linear model on halves like those of its
-audit.
+``python examples/behind_the_docs/before_after.py``. Data, split and fits are those of the README's
+code, ``load_loanapp(split=True)``; so are its AUCs.
 """
 
-import json
-from functools import partial
 from pathlib import Path
 
 import matplotlib as mpl
@@ -17,54 +14,46 @@ from matplotlib.figure import Figure
 from PIL import Image
 from scipy.stats import gaussian_kde
 from sklearn.decomposition import PCA
+from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import RepeatedStratifiedKFold, StratifiedKFold
+from sklearn.model_selection import StratifiedKFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from threadpoolctl import threadpool_limits
 
 from fairpca import FairPCA, FairPLS
-from fairpca.tables import TableEncoder, read_table
+from fairpca.datasets import load_loanapp
+from fairpca.metrics import leakage
 
-DOCS = Path(__file__).parents[2] / "docs"
-PICTURE = DOCS / "images" / "before_after.png"
-N_COMPONENTS = 15
+PICTURE = Path(__file__).parents[2] / "docs" / "images" / "before_after.png"
 METHODS = {
-    "pca": ("Plain PCA", lambda: PCA(N_COMPONENTS)),
-    "fair_pca": ("Fair PCA", lambda: FairPCA(N_COMPONENTS)),
-    "fair_pls": ("Fair PLS", lambda: FairPLS(kernel="rbf", random_state=0)),
+    "PCA": ("15 columns", make_pipeline(StandardScaler(), PCA(15))),
+    "FairPCA": ("15 columns", FairPCA(n_components=15, scale=True)),
+    "FairPLS": ("1 column", FairPLS()),
 }
-"""As the audit of the demo has them."""
+PROBES = {"linear": "linear model", "boosting": "boosted trees"}
 
 # Colours of Okabe and Ito.
 GROUPS = {"white": "#0072B2", "other": "#D55E00"}
-INK, FAINT = "#222222", "#666666"
+INK, FAINT = "#222222", "#555555"
 COLOURS = 128
 
 
 def main():
-    numbers = json.loads((DOCS / "data" / "demo.json").read_text(encoding="utf-8"))
-    loans = read_table("loanapp").frame.dropna(subset=["race", "sex"])
-    groups = np.where(loans["race"] == "white", "white", "other")
-    halves = RepeatedStratifiedKFold(n_splits=2, n_repeats=numbers["splits"] // 2, random_state=0)
-    halves = list(halves.split(loans, loans["race"]))
-    scores = {name: scores_of_all(loans, groups, halves, name) for name in METHODS}
-    draw(numbers, scores, np.concatenate([groups[new] for _, new in halves]))
+    train, test = load_loanapp(split=True)
+    imputer = SimpleImputer().fit(train.features)
+    X, X_new = (imputer.transform(part.features) for part in (train, test))
+    race, race_new = train.sensitive["race"], test.sensitive["race"]
+    other = (race_new != "white").to_numpy()
+    panels = {}
+    for name, (_, method) in METHODS.items():
+        known = {} if name == "PCA" else {"sensitive_features": race}
+        T_new = method.fit(X, train.target, **known).transform(X_new)
+        aucs = [leakage(T_new, race_new, probe=probe, random_state=0) for probe in PROBES]
+        panels[name] = linear_scores(T_new, other), aucs
+        print(name, *aucs, sep="\n  ")
+    draw(panels, other)
     print(PICTURE)
-
-
-def scores_of_all(loans, groups, halves, name):
-    """The linear scores of all held-out rows, of every half."""
-    attributes, columns = loans[["race", "sex"]], loans.drop(columns=["race", "sex", "approve"])
-    found = []
-    for fit, new in halves:
-        encoder = TableEncoder().fit(columns.iloc[fit])
-        X, X_new = (encoder.transform(columns.iloc[rows]) for rows in (fit, new))
-        reduction = METHODS[name][1]()
-        known = {} if name == "pca" else {"sensitive_features": attributes.iloc[fit]}
-        reduction.fit(X, loans["approve"].iloc[fit], **known)
-        found.append(linear_scores(reduction.transform(X_new), groups[new] == "other"))
-    return np.concatenate(found)
 
 
 def linear_scores(T, labels):
@@ -80,77 +69,53 @@ def linear_scores(T, labels):
     return scores
 
 
-def draw(numbers, scores, groups):
-    mpl.rcParams.update({"font.size": 10, "text.color": INK})
-    figure = Figure(figsize=(8, 4.9), dpi=200, facecolor="white")
-    words, *panels = figure.subplots(1, 4, width_ratios=[1.18, 1, 1, 1])
-    figure.subplots_adjust(left=0.02, right=0.985, bottom=0.36, top=0.735, wspace=0.1)
-    headline = "Race is not among the features, yet plain PCA gives it away"
-    source = (
-        f"{numbers['people']:,} mortgage applications in Boston, {numbers['features']} features. "
-        "Held-out applicants; an AUC of 0.50 is guessing."
-    )
-    figure.text(0.02, 0.97, headline, size=14, weight="bold", va="top")
-    figure.text(0.02, 0.905, source, color=FAINT, va="top")
-    explain(words)
-    for panel, (name, (label, _)) in zip(panels, METHODS.items(), strict=True):
-        one = numbers["representations"][name]
-        curves(panel, scores[name], groups)
-        columns = one["n_columns"]
-        what = f"{columns} columns" if columns > 1 else "1 column, for this target"
-        panel.text(0.5, 1.16, label, transform=panel.transAxes, size=12, weight="bold", ha="center")
-        panel.text(0.5, 1.05, what, transform=panel.transAxes, color=FAINT, ha="center")
-        for row, number in zip(ROWS.values(), measured(one), strict=True):
-            panel.text(0.5, row, number, transform=panel.transAxes, size=12, ha="center", va="top")
-    PICTURE.parent.mkdir(parents=True, exist_ok=True)
+def draw(panels, other):
+    """Draw for a phone: five inches wide, and no text below ten points."""
+    mpl.rcParams.update({"font.size": 11, "text.color": INK})
+    figure = Figure(figsize=(5.2, 4.1), dpi=240, facecolor="white")
     canvas = FigureCanvasAgg(figure)
+    row = figure.subplots(1, len(panels))
+    figure.subplots_adjust(left=0.02, right=0.98, bottom=0.39, top=0.66, wspace=0.12)
+    headline = "PCA leaks race, even without the race column"
+    figure.text(0.02, 0.975, headline, size=13, weight="bold", va="top")
+    left = 0.02
+    for words, colour in (
+        ("Linear scores of ", INK),
+        ("white", GROUPS["white"]),
+        (" and ", INK),
+        ("Black or Hispanic", GROUPS["other"]),
+        (" people", INK),
+    ):
+        text = figure.text(left, 0.885, words, color=colour, va="top")
+        left = text.get_window_extent(canvas.get_renderer()).x1 / figure.bbox.width
+    for axes, (name, (scores, aucs)) in zip(row, panels.items(), strict=True):
+        columns, _ = METHODS[name]
+        curves(axes, scores, other)
+        middle = axes.get_position().x0 + axes.get_position().width / 2
+        figure.text(middle, 0.755, name, size=13, weight="bold", ha="center")
+        figure.text(middle, 0.695, columns, size=10, color=FAINT, ha="center")
+        for y, auc in zip((0.283, 0.138), aucs, strict=True):
+            weight = "bold" if auc.auc > auc.chance_interval[1] else "normal"
+            figure.text(middle, y, f"{auc.auc:.2f}", size=16, weight=weight, ha="center", va="top")
+    for y, model in zip((0.35, 0.205), PROBES.values(), strict=True):
+        figure.text(0.02, y, f"AUC for predicting race, {model}", color=FAINT, va="top")
+    n = len(other)
+    note = f"One split: {n} held-out applicants. Bold: significantly above 0.50."
+    figure.text(0.02, 0.012, note, size=10, color=FAINT)
+    PICTURE.parent.mkdir(parents=True, exist_ok=True)
     canvas.draw()
     image = Image.fromarray(np.asarray(canvas.buffer_rgba())).convert("RGB")
     image.quantize(COLOURS).save(PICTURE, optimize=True)  # a fraction of the size in full colour
 
 
-ROWS = {
-    "Race recognised by\na linear model (AUC)": -0.07,
-    "Race recognised by the\nbest of three (AUC)": -0.27,
-    "Approval gap between\nraces (points)": -0.47,
-    "Agreement with the\nlenders (AUC)": -0.67,
-}
-"""What is told of each method, and how far below the curves."""
-
-
-def measured(one):
-    """What the demo found of a method, in the order of `ROWS`: the worst gap, the best AUCs."""
-    race = {model: auc for model, (auc, _, _) in one["predicted"]["race"].items()}
-    gap = max(gaps["race"][0] for gaps in one["gap"].values())
-    agreement = max(auc for auc, _, _ in one["utility"].values())
-    return [
-        f"{race['linear']:.2f}",
-        f"{max(race.values()):.2f}",
-        f"{100 * gap:.1f}",
-        f"{agreement:.2f}",
-    ]
-
-
-def explain(axes):
-    """Write beside the curves and the numbers what they are."""
-    write = partial(axes.text, transform=axes.transAxes, linespacing=1.25, va="top")
-    write(0, 0.97, "Where a linear model\nthat guesses race puts")
-    write(0, 0.68, "White", color=GROUPS["white"], weight="bold")
-    write(0, 0.55, "Black or Hispanic", color=GROUPS["other"], weight="bold")
-    write(0, 0.42, "applicants")
-    for words, row in ROWS.items():
-        write(0, row, words, size=9)
-    axes.set_axis_off()
-
-
-def curves(axes, scores, groups):
+def curves(axes, scores, other):
     """Where a linear model puts the applicants of each group; every group has the same area."""
     grid = np.linspace(-3.5, 4.5, 300)
-    for group, colour in GROUPS.items():
-        density = gaussian_kde(scores[groups == group])(grid)
+    for group, colour in zip((~other, other), GROUPS.values(), strict=True):
+        density = gaussian_kde(scores[group])(grid)
         axes.fill_between(grid, density, color=colour, alpha=0.25, linewidth=0)
         axes.plot(grid, density, color=colour, linewidth=2, clip_on=False)
-    axes.set(xlim=(-3.5, 4.5), ylim=(0, 0.64), xticks=[], yticks=[])
+    axes.set(xlim=(-3.5, 4.5), ylim=(0, None), xticks=[], yticks=[])
     axes.spines[["left", "right", "top"]].set_visible(False)
     axes.spines["bottom"].set_color(FAINT)
 

@@ -78,7 +78,7 @@ def quoted(audit):
 
 
 def _option(option):
-    """Return an option as the audit has it: largest gap, best model, how often it is selected."""
+    """Return an option of the audit: largest gap, best model, how often it is selected."""
     numbers = {name: _interval(option[name]) for name in ("gap", "utility", "leak", "ratio")}
     words = ("representation", "name", "n_columns", "gap_attribute", "selection_frequency")
     return {name: option[name] for name in words} | numbers

@@ -27,11 +27,11 @@ N, K, DRAWS = 1000, 10, 5
 
 PANELS = {
     "The data": "two of its features; the\nthird is higher outside",
-    "Fair PCA": "takes out the third one;\nthe rings stay visible",
+    "Fair PCA": "removes the third one;\nthe rings stay visible",
     "Kernel PCA": "shows the group\neven to a linear model",
     "Fair kernel PCA": "hides it from a linear\nmodel, not from trees",
 }
-ROWS = {  # what is read, by which probe, in which words and colour
+ROWS = {  # what is predicted, by which probe, in which words and colour
     ("group", "linear"): ("linear model", "#333333"),
     ("group", "boosting"): ("boosted trees", "#8E5BA8"),
     ("task", "linear"): ("linear model", "#333333"),
@@ -102,9 +102,9 @@ def draw(views, group, means):
     figure.subplots_adjust(left=0.14, right=0.99, bottom=0.06, top=0.68, wspace=0.1, hspace=0.1)
     headline = "Fair kernel PCA hides the rings from a linear model, not from boosted trees"
     source = (
-        f"Simulated: fitted on {N:,} people, drawn and measured on {N:,} others (AUC, means over "
-        f"{DRAWS} such samples).\nKernel PCA with {K} components; drawn are the two that each tell "
-        f"most about the group."
+        f"Simulated: fitted to {N:,} people, drawn and measured on {N:,} held-out ones (means over "
+        f"{DRAWS} samples).\nKernel PCA with {K} components; drawn are the two that reveal most "
+        "about the group."
     )
     figure.text(0.01, 0.98, headline, size=13, weight="bold", va="top")
     figure.text(0.01, 0.92, source, size=9, color=FAINT, va="top", linespacing=1.3)
@@ -141,7 +141,7 @@ def explain(axes, reach):
 
 
 def bars(axes, aucs, *, first):
-    """How well each model reads each thing; a bar starts at guessing, where it has no length."""
+    """The AUC of each model for group and task; a bar starts at chance, where it has no length."""
     for place, (row, auc) in zip((1, 2, 4.3), aucs.items(), strict=True):
         label, colour = ROWS[row]
         axes.barh(place, max(auc - 0.5, 0), 0.8, left=0.5, color=colour)
@@ -150,9 +150,9 @@ def bars(axes, aucs, *, first):
         if first:
             axes.text(0.48, place, label, ha="right", va="center", size=9)
     if first:
-        for place, heading in {0: "Group seen by", 3.3: "Task done by"}.items():
+        for place, heading in {0: "Predict group", 3.3: "Predict task"}.items():
             axes.text(0.48, place, heading, ha="right", va="center", weight="bold", size=9)
-        axes.text(0.5, 4.9, "0.50 = guessing", size=9, color=FAINT, va="top")
+        axes.text(0.5, 4.9, "AUC; 0.50 = chance", size=9, color=FAINT, va="top")
     axes.set(xlim=(0.5, 1.14), ylim=(4.8, -0.5), xticks=[], yticks=[])
     axes.spines[:].set_visible(False)
 

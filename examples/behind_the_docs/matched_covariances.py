@@ -38,21 +38,21 @@ DATA, LINE = FunctionTransformer(), FairPCA(1)  # the first returns what it is g
 MATCHED_LINE = matched(1)
 CIRCLE = {  # whether half of the centre is moved out, and the reduction
     "The paper's circle:\nequal means": (False, DATA),
-    "Equal means are\npowerless": (False, LINE),
+    "Equal means do\nnot help": (False, LINE),
     "Half moved out:\nequal covariances": (True, DATA),
-    "Equal covariances\nare powerless, too": (True, MATCHED_LINE),
+    "Equal covariances\ndo not help either": (True, MATCHED_LINE),
 }
 ROWS = {  # label, format and place of each number below a panel
     "variance": ("variance kept", "{:.0%}", -0.16),
-    "fitted": ("gap, fitted rows", "{:.2f}", -0.29),
-    "new": ("gap, new rows", "{:.2f}", -0.42),
+    "fitted": ("gap, training", "{:.2f}", -0.29),
+    "new": ("gap, held-out", "{:.2f}", -0.42),
     "auc": ("AUC of trees", "{:.2f}", -0.55),
 }
 SOURCES = (
     f"Two Gaussians in {D} dimensions, reduced to {K}: fitted to {N:,} rows, drawn and measured on "
-    f"{N:,} others.\nMeans over {DRAWS} such mixtures. Ellipses: two standard deviations. Gap: "
-    "relative difference of covariances.",
-    "Two dimensions, reduced to one (dots spread upwards to be seen). On the paper's circle no "
+    f"{N:,} held-out rows.\nMeans over {DRAWS} such mixtures. Ellipses: two standard deviations. "
+    "Gap: relative difference of covariances.",
+    "Two dimensions, reduced to one (dots jittered upwards). On the paper's circle no "
     "line has\nequal covariances; they are equal once half of the centre is moved, to radius √2.",
 )
 # Colours of Okabe and Ito for the groups.
@@ -132,7 +132,7 @@ def draw(panels):
         for row, (_, form, y) in ROWS.items():
             axes.text(0.5, y, form.format(numbers[row]), transform=axes.transAxes, ha="center")
     explain(figure.axes[0], "Matching covariances hides Gaussian groups …", SOURCES[0], "AB")
-    explain(figure.axes[4], "… and is powerless on a circle", SOURCES[1], ("centre", "circle"))
+    explain(figure.axes[4], "… but does not help on a circle", SOURCES[1], ("centre", "circle"))
     canvas = FigureCanvasAgg(figure)
     canvas.draw()
     image = Image.fromarray(np.asarray(canvas.buffer_rgba())).convert("RGB")
@@ -158,7 +158,7 @@ def explain(axes, headline, source, names):
     left = partial(axes.text, -0.06, transform=axes.transAxes, ha="right", size=9)
     for label, _, y in ROWS.values():
         left(y, label)
-    left(-0.66, "0.50 = guessing", color=FAINT)
+    left(-0.66, "0.50 = chance", color=FAINT)
     for y, name, colour in zip((0.86, 0.73, 0.61), ("Group:", *names), (INK, *GROUPS), strict=True):
         left(y, name, color=colour)
     above = partial(axes.text, -0.74, transform=axes.transAxes, va="top")
