@@ -44,6 +44,7 @@ def test_each_oddity_is_found_once_and_ordinary_columns_are_not():
     found = check_columns(people(), ["sex"], "approve", renamed=[("age", "age again")])
     assert [(x.column, x.kind, x.severity) for x in found] == [
         ("title", "proxy", "warning"),
+        ("age", "protected", "warning"),
         ("reject", "copy", "warning"),
         ("case", "id", "warning"),
         ("row", "id", "warning"),

@@ -19,6 +19,7 @@ from ..errors import TableError
 from ._adapters import import_arrow
 from ._dates_and_texts import date_format
 from ._frozen_columns import MOST_LEVELS, are_known, floats
+from ._protected_names import about_protected, protected_attribute
 from ._table import arrow_columns, is_text
 from ._text_values import (
     about_numbers,
@@ -200,6 +201,8 @@ def check_columns(
     dull = {notice.column for notice in found if notice.kind in ("empty", "constant")}
     found.extend(_copies(arrays, columns, [f for f in arrays if f not in dull], special))
     same = {(notice.column, notice.other) for notice in found if notice.kind == "copy"}
+    declared = {copy for copy, original in same if original in sensitive}
+    found.extend(_not_declared([f for f in features if f not in dull | declared]))
     halves = rng.permutation(len(rows)) % 2
     for other, classes in [(each, c) for each in named for c in _classes(drawn[each], each)]:
         for name in features:
@@ -339,6 +342,14 @@ def _skewed(numbers: Mapping[str, np.ndarray]) -> Iterator[Notice]:
         f"scale='rank' (command line: --scale rank), or logarithms."
     )
     yield Notice("skew", "info", worst[0], None, skewness[worst[0]], text)
+
+
+def _not_declared(features: Sequence[str]) -> Iterator[Notice]:
+    """Yield one notice of all features that look like attributes that the law may protect."""
+    told = about_protected(features)
+    if told is not None:
+        first = next(name for name in features if protected_attribute(name))
+        yield Notice("protected", "warning", first, None, None, told)
 
 
 def find_person(frame: Any, sensitive: Sequence[str], candidates: Sequence[str]) -> Notice | None:
