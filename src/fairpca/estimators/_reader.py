@@ -261,7 +261,7 @@ class Reader:
         return self.array(features, **checks), columns
 
     def in_reach(self, X: Any) -> Any:
-        """Return X where this method computes, or refuse to fetch it from elsewhere."""
+        """Return X where this method computes; raise where it would have to be fetched."""
         X = unmasked(X)
         if is_foreign(X) and not self.takes_device_arrays:
             X = in_numpy(X, self.name)

@@ -63,9 +63,9 @@ class Transformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         Returns
         -------
         T : ndarray of shape (n_samples, n_components)
-            With ``tradeoff > 0``, twice as many columns. Computed in blocks: no copy of X, and no
-            kernel matrix, is ever there as a whole. Of a Dask or Spark collection: a lazy
-            collection of the same engine; `set_output` is for rows in memory.
+            The representation; with ``tradeoff > 0``, of twice as many columns. It is computed in
+            blocks, without a copy of X or a whole kernel matrix. For a Dask or Spark collection it
+            is a lazy collection of the same engine; `set_output` is for rows in memory.
         """
         self._check_solved()
         source = as_lazy_rows(X)
@@ -143,15 +143,15 @@ class Transformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
 
         Parameters
         ----------
-        input_features : ignored
-            As in scikit-learn.
+        input_features : array-like of str, default=None
+            Ignored; there for the interface of scikit-learn.
 
         Returns
         -------
         names : ndarray of str
             The class's name in lower case and a number: ``fairpca0, fairpca1, ...``; with
-            ``tradeoff > 0`` the standard half follows as ``fairpca_standard0, ...``, so that
-            nobody takes it for fair.
+            ``tradeoff > 0`` the standard half follows as ``fairpca_standard0, ...``, which is not
+            fair.
         """
         names = super().get_feature_names_out(input_features)
         k, prefix = self.n_components_, type(self).__name__.lower()
@@ -175,7 +175,7 @@ class Transformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         weights : ndarray of shape (n_features,) or (n_models, n_features)
             Per unit of each column of X, whether or not it was scaled inside, in the order of
             `feature_names_in_` (without the `sensitive_columns`).
-        intercept : float or array of shape (n_models,)
+        intercept : float or ndarray of shape (n_models,)
             What is left to add.
 
         Raises
