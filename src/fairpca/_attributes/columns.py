@@ -184,7 +184,7 @@ def _is_position(column: Any) -> bool:
 
 
 def _check_known(columns: Sequence[Any], places: Sequence[Any], there: Sequence[Any]) -> None:
-    """Refuse columns that are nowhere, or at the same place as another."""
+    """Raise for columns that are nowhere, or at the same place as another."""
     unknown = [
         c
         for c, place in zip(columns, places, strict=True)

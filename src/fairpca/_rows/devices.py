@@ -226,7 +226,7 @@ def check_all_finite(X: Array) -> None:
 
 
 def in_numpy(X: Any, name: str) -> Any:
-    """Return a host array of another library as NumPy; refuse to fetch rows from a device."""
+    """Return a host array of another library as NumPy; raise for rows on a device."""
     if in_host_memory(X):
         return to_numpy(X)
     raise UsageError(

@@ -443,8 +443,8 @@ class FairKernelPCA(Representation):
         y : array-like of shape (n_samples,), default=None
             Labels; only the criteria other than demographic parity use them.
         sensitive_features : array-like, Series, frame or dict of columns, default=None
-            Sensitive attributes of the n_samples rows. A batch may bring new levels of an attribute, or lack some.
-            Required, unless `sensitive_columns` names columns of X.
+            Sensitive attributes of the n_samples rows. A batch may bring new levels of an
+            attribute, or lack some. Required, unless `sensitive_columns` names columns of X.
         sample_weight : array-like of shape (n_samples,), default=None
             Weights >= 0.
 

@@ -480,8 +480,8 @@ class FairPLS(FairTransformer):
         y : array-like of shape (n_samples,), or frame or dict of columns, default=None
             Targets: classes, numbers, or several columns of either kind. Required.
         sensitive_features : array-like, Series, frame or dict of columns, default=None
-            Sensitive attributes of the n_samples rows. A batch may bring new levels or classes, or lack some.
-            Required, unless `sensitive_columns` names columns of X.
+            Sensitive attributes of the n_samples rows. A batch may bring new levels or classes, or
+            lack some. Required, unless `sensitive_columns` names columns of X.
         sample_weight : array-like of shape (n_samples,), default=None
             Weights >= 0.
 

@@ -68,7 +68,7 @@ def warn_of_readers(seen: Separability, n_rows: int, k: int, before: str = "fair
         warn_user(
             f"With {k} components, readers of {n_rows:,} rows explain {seen.value:.2f} of the "
             f"groups, hardly less than with {before} ({seen.start:.2f}); of shuffled groups they "
-            f"explain {seen.null:.2f}. Few directions are left to choose from: use fewer components, "
-            f"or a larger distribution_penalty. The number is in separability_.",
+            f"explain {seen.null:.2f}. Few directions are left to choose from: use fewer "
+            f"components, or a larger distribution_penalty. The number is in separability_.",
             ResidualWarning,
         )

@@ -93,7 +93,7 @@ def predict_targets(
         Moments of rows in d dimensions with targets; with a scatter per group for a
         covariance penalty.
     k : int or None
-        How many directions; None for as many as the targets can be told apart by.
+        How many directions; None for as many as the targets need.
     shrinkage : float, optional
         What is added to the covariance, in units of the features' average variance; by default
         what generalised cross-validation would choose for a regression on the targets.
@@ -146,7 +146,7 @@ def predict_targets(
     :math:`A = P (C + \lambda \frac{\mathrm{tr} C}{d} I + \rho \sum_a |S_a|) P`, and the directions
     are :math:`A^{-1/2}` times the left singular vectors of :math:`A^{-1/2} P T`. The penalty on
     shares of one score is not quadratic; each pass takes a Gauss-Newton step on it. Several scores
-    that are alike one by one may tell the groups apart together. Theirs is the search of
+    that match one by one may still predict the groups together. Theirs is the search of
     `equalize_distributions`, among the orthonormal b of coordinates in which A is the identity:
     it maximises :math:`|T^\top A^{-1/2} b|^2`, in units of what the start has, less a
     two-hundredth of the penalty times the share of the groups that readers of the whitened scores
