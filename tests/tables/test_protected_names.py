@@ -31,16 +31,17 @@ PROTECTED = {
     "place of residence": "postcode zip zip_code zipcode postal_code post_code home_zip",
 }
 
-OTHERS = (
-    "percentage average page usage package mortgage language manage stage wage acreage racetrack "
-    "account_age loan_age vehicle_age car_age house_age building_age property_age credit_age "
-    "policy_age age_of_vehicle age_of_oldest_account average_account_age housing_median_age "
-    "birth_rate old_balance oldest_account threshold household stock sextant trace grace terrace "
-    "brace horse_race race_time gross_weight sale storage coverage mileage image voltage unzip "
-    "zip_file credit_union reunion account_disabled disabled_at faithful good_faith income price "
-    "screen_orientation marriott education occupation hours_per_week capital_gain birch voyage "
-    "management agent agency eager agenda engaged package_weight management_level"
-).split()
+HARMLESS = """
+percentage average page usage package mortgage language manage stage wage acreage racetrack
+account_age loan_age vehicle_age car_age house_age building_age property_age credit_age policy_age
+age_of_vehicle age_of_oldest_account average_account_age housing_median_age birth_rate old_balance
+oldest_account threshold household stock sextant trace grace terrace brace horse_race race_time
+gross_weight sale storage coverage mileage image voltage unzip zip_file credit_union reunion
+account_disabled disabled_at faithful good_faith income price screen_orientation marriott
+education occupation hours_per_week capital_gain birch voyage management agent agency eager agenda
+engaged package_weight management_level
+"""
+OTHERS = HARMLESS.split()
 
 POSITIVE = [(name, label) for label, names in PROTECTED.items() for name in names.split()]
 STYLES = {

@@ -321,7 +321,7 @@ def _read_floats(name: str, values: np.ndarray, kind: str | None) -> Attribute:
         raise UsageError(
             f"The sensitive attribute {name!r} holds floats of 2^53 and more, where different "
             f"codes have become the same number. Pass codes as integers or as texts, with None "
-            f"where they are missing; if it is a quantity, divide it, or say "
+            f"where they are missing; if it is a quantity, divide it, or pass "
             f"{how_to_say(name, 'numeric')}."
         )
     distinct, found = _coded(present, whole=kind is None)

@@ -323,7 +323,7 @@ def _settled(
 ) -> list[AttributeMoments]:
     """Return attributes of which those that were missing in every row are as in the others.
 
-    Where all values are missing nobody can tell levels from numbers, and missing values are an
+    Where all values are missing, levels look like numbers, and missing values are an
     attribute of their own, as for numbers. Moments that know levels have no such attribute, and
     then the missing values become the level that they are there.
     """
@@ -362,9 +362,8 @@ def _check_same_targets(a: GroupMoments, b: GroupMoments) -> None:
     targets = [[x.name for x in m.targets] for m in (a, b)]
     if targets[0] != targets[1]:
         raise UsageError(
-            f"Moments of the targets {targets[0]} cannot be added to moments of {targets[1]}: what "
-            f"one says of y is unknown of the other's rows. Pass y with the same columns in every "
-            f"batch."
+            f"Moments of the targets {targets[0]} cannot be added to moments of {targets[1]}: "
+            f"neither is known for all rows. Pass y with the same columns in every batch."
         )
 
 

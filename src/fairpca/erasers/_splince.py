@@ -61,8 +61,8 @@ def _splince(
         raise InfeasibleError(
             f"The covariance with y cannot be kept while that with the attributes "
             f"({names_of(moments.attributes)}) is removed: {lost} of the {C.shape[1]} direction(s) "
-            f"to keep lie among the {r} to remove (up to {SAME:g}, after whitening), so what the "
-            f"features tell about the one they tell about the other. Use keep='possible' for what "
+            f"to keep lie among the {r} to remove (up to {SAME:g}, after whitening), so there "
+            f"the features predict both or neither. Use keep='possible' for what "
             f"can be kept, or LEACE, or leave out the attribute that y is a function of."
         )
     root_C = root_C @ Y[:, lost:]
@@ -83,9 +83,9 @@ def _read_target(y: Any, n: int, kind: str | None) -> Attribute:
     """Return y as an attribute of the rows; raise if it is absent, for all rows or for some."""
     if y is None:
         raise MissingTargetError(
-            "SPLINCE keeps what the features tell about y and requires y to be passed, but the "
-            "target y is None. Pass fit(X, y, sensitive_features=...), or use LEACE, which needs "
-            "no y."
+            "SPLINCE keeps the covariance of the features with y and requires y to be passed, but "
+            "the target y is None. Pass fit(X, y, sensitive_features=...), or use LEACE, which "
+            "needs no y."
         )
     values = np.asarray(on_the_host(y))
     column = values.ravel() if values.ndim == 2 and values.shape[1] == 1 else y

@@ -207,9 +207,9 @@ class Transformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         linear = vars(self).get("_map")
         if not isinstance(linear, LinearMap):
             raise UsageError(
-                f"What this {type(self).__name__} returns is no linear function of the columns "
-                f"alone, so a model on it has no weights of theirs. Ask how much each column "
-                f"matters: sklearn.inspection.permutation_importance of the whole pipeline."
+                f"What this {type(self).__name__} returns is not a linear function of the columns "
+                f"alone, so a downstream model has no weights for them. Measure how much each "
+                f"column matters: sklearn.inspection.permutation_importance of the whole pipeline."
             )
         coef, added = np.asarray(coef, dtype=float), np.asarray(intercept, dtype=float)
         k = self._n_features_out
@@ -240,7 +240,7 @@ class Transformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
             T = check_array(T, dtype=FLOATS)
         if T.shape[1] != self._n_features_out:
             raise UsageError(
-                f"T has {T.shape[1]} columns, but this representation has {self._n_features_out}. "
+                f"X has {T.shape[1]} columns, but this representation has {self._n_features_out}. "
                 f"Pass what transform returned."
             )
         return T

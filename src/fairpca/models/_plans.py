@@ -458,8 +458,8 @@ def plan_target(
     position = {t: i for i, t in enumerate(dict.fromkeys(texts))}
     if len(position) > MOST_CLASSES and not declared:
         raise TableError(
-            f"The target '{name}' has {len(position)} classes ({listed(list(position), 4)}), as an "
-            f"identifier or a number with other signs in it has. Name another target, or merge "
+            f"The target '{name}' has {len(position)} classes ({listed(list(position), 4)}), like "
+            f"identifiers, or numbers with other characters. Name another target, or merge "
             f"classes; or pass {kinds_in}={{{name!r}: 'categorical'}} (command line: "
             f"--categorical {name})."
         )

@@ -85,7 +85,7 @@ def predict_targets(
     r"""Solve fair PLS.
 
     Among the directions in which every group has the same mean, return those that predict the
-    targets best, less a penalty for what still tells the groups apart.
+    targets best, less a penalty for what still differs between groups.
 
     Parameters
     ----------
@@ -236,7 +236,7 @@ def _check_targets(moments: GroupMoments) -> None:
             raise UsageError(
                 f"The target {a.name!r} has {len(present)} classes, more than the {MOST_CLASSES} "
                 f"that columns are made for. Merge classes; if it is a quantity, pass numbers and "
-                f"say target_kinds={{{a.name!r}: 'numeric'}}."
+                f"target_kinds={{{a.name!r}: 'numeric'}}."
             )
         if len(present) < 2:
             only = f"one class only, {present[0]!r}" if present else "no class"

@@ -136,8 +136,8 @@ def _has_names(
         raise TableError(
             f"The first line of '{path}' looks like data, not like names of columns: {why} "
             f"({_shown(first)}). Name the {width} columns (columns=[...], on the command line "
-            f"--columns a,b,...), number them (header=False, --no-header), or say that these are "
-            f"the names (header=True, --header)."
+            f"--columns a,b,...), number them (header=False, --no-header), or declare these "
+            f"to be the names (header=True, --header)."
         )
     return True
 
