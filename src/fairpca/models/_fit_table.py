@@ -261,8 +261,8 @@ class TableOptions:
         for told in [*(plan.told for plan in plans if plan.told and plan.labels), *merged]:
             warn_user(told, ManyLevelsWarning)
         if target is not None and target.told:
-            yes = Notice("yes", "warning", target.name, None, None, target.told)
-            notices = [yes, *notices]
+            unclear = Notice("pos_label", "warning", target.name, None, None, target.told)
+            notices = [unclear, *notices]
         notes = [note for plan in plans for note in (plan.told, _what_was_merged(plan))]
         return {
             "data": name,

@@ -376,7 +376,7 @@ def about_the_yes(column: Series, remedy: str | None = None) -> str:
         remedy = f"For the other one, pass pos_label='{no}' (command line: --pos-label '{no}')."
     return (
         f"'{column.name}' is '{no}' or '{yes}', and neither is clearly the positive class: "
-        f"'{yes}', the {why}, is used. {remedy}"
+        f"'{yes}', the {why}, is taken. {remedy}"
     )
 
 
