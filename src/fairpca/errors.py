@@ -32,18 +32,18 @@ OURS = ("fairpca", "sklearn")
 
 
 class FairPCAError(Exception):
-    """Anything this package refuses to do.
+    """Base of all errors of this package.
 
-    Each kind of refusal is a class of its own below this one, and the built-in error that one
-    expects besides, so both ``except FairPCAError`` and ``except ValueError`` catch it.
+    Each kind of error is a subclass, and also the built-in error that one expects, so both
+    ``except FairPCAError`` and ``except ValueError`` catch it.
 
     Examples
     --------
     >>> from fairpca import FairPCA, FairPCAError
     >>> try:
     ...     FairPCA().fit([[0.0, 1.0], [2.0, 3.0]], sensitive_features=["a", "a"])
-    ... except FairPCAError as refusal:
-    ...     print(type(refusal).__name__, isinstance(refusal, ValueError))
+    ... except FairPCAError as error:
+    ...     print(type(error).__name__, isinstance(error, ValueError))
     SingleGroupError True
     """
 
@@ -111,8 +111,8 @@ class InfeasibleError(FairPCAError, ValueError):
     ----------
     message : str
         What was asked for, and why it cannot be.
-    available : int, optional
-        At most how many components there are, where that is known.
+    available : int or None, default=None
+        The largest number of components there is, where it is known.
 
     Examples
     --------
@@ -210,8 +210,8 @@ class ModelFileError(FairPCAError, ValueError):
     ...     _ = path.write_bytes(b"not a model")
     ...     try:
     ...         fairpca.load(path)
-    ...     except ModelFileError as refusal:
-    ...         print(str(refusal).replace(str(path), path.name))
+    ...     except ModelFileError as error:
+    ...         print(str(error).replace(str(path), path.name))
     'model.fairpca' is not a model file of fairpca. Pass a file that fairpca.save wrote.
     """
 
@@ -235,7 +235,7 @@ class ExportError(FairPCAError, ValueError):
 
 
 class ExistingFileError(FairPCAError, FileExistsError):
-    """A file is there already and is kept, as the commands do without --force.
+    """A file exists already, and is kept: overwriting has to be asked for.
 
     Examples
     --------
@@ -249,18 +249,18 @@ class ExistingFileError(FairPCAError, FileExistsError):
     ...     fairpca.save(fair, path)
     ...     try:
     ...         fairpca.save(fair, path)
-    ...     except FileExistsError as refusal:
-    ...         print(str(refusal).replace(str(path), path.name))
+    ...     except FileExistsError as error:
+    ...         print(str(error).replace(str(path), path.name))
     ...     fairpca.save(fair, path, overwrite=True)
     model.fairpca exists and is kept. Pass overwrite=True to replace it, or another name.
     """
 
 
 class ManyLevelsWarning(UserWarning):
-    """An attribute may have more levels than are meant; the message says why, and what to do.
+    """An attribute may have more levels than intended; the message says why, and what to do.
 
-    It has more than ten whole numbers, each a group, and is perhaps a quantity; or levels that
-    differ in case, blanks around them or a final dot only, such as "yes" and "Yes".
+    It has more than ten integer values, each a group, and is perhaps a quantity; or levels that
+    differ only in case, blanks around them or a final dot, such as "yes" and "Yes".
 
     Examples
     --------
@@ -283,9 +283,8 @@ class ManyLevelsWarning(UserWarning):
 class OutlierWarning(UserWarning):
     """Few values far from all others hold nearly all of a column's scatter; the message names them.
 
-    Means follow them, so that what is made equal on the rows of a fit is not so among the rest. An
-    entry such as 99999 for "unknown", or a row of totals, is enough. Rows on a device are looked at
-    there.
+    Means follow such values, so that group means may be equal while the groups of all other rows
+    differ. An entry such as 99999 for "unknown", or a row of totals, is enough.
 
     Examples
     --------
@@ -303,7 +302,7 @@ class OutlierWarning(UserWarning):
 
 
 class ResidualWarning(UserWarning):
-    """A constraint holds less exactly than promised; the message gives the number.
+    """A constraint holds less exactly than it should; the message gives the number.
 
     Examples
     --------
@@ -316,7 +315,6 @@ class ResidualWarning(UserWarning):
     ...     FairKernelPCA(2, gamma=1e-10).fit(X, sensitive_features=sex)  # doctest: +ELLIPSIS
     Traceback (most recent call last):
     fairpca.errors.ResidualWarning: A group mean still differs by ...
-
     """
 
 
@@ -375,7 +373,7 @@ class FewLandmarksWarning(UserWarning):
 
 
 class FittedRowsWarning(UserWarning):
-    """A probe is below chance, so the rows it measures are those that a projection was fitted to.
+    """A probe is below chance, so it measures the training data of a projection.
 
     Examples
     --------

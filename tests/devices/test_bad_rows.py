@@ -72,7 +72,7 @@ def test_rows_of_another_length_are_refused(place):
         fair.transform(place.put(np.ones((5, 3))))
     with pytest.raises(ValueError, match=r"3 features.*4 features"):
         fair.transform(place.put(np.ones(3)))
-    with pytest.raises(ValueError, match="T has 3 columns"):
+    with pytest.raises(ValueError, match="X has 3 columns"):
         fair.inverse_transform(place.put(np.ones((5, 3))))
 
 

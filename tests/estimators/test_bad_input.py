@@ -543,7 +543,7 @@ def test_columns_of_another_number_or_name_are_not_transformed():
 
 def test_inverse_transform_of_the_wrong_width_is_an_error():
     fair = FairPCA(2).fit(X, sensitive_features=Z)
-    with pytest.raises(ValueError, match="T has 3 columns, but this representation has 2"):
+    with pytest.raises(ValueError, match="X has 3 columns, but this representation has 2"):
         fair.inverse_transform(X[:, :3])
 
 

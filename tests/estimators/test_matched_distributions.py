@@ -158,7 +158,7 @@ def test_landmarks_reconstruct_the_columns():
 
 def test_batches_and_moments_are_refused_in_words():
     fair = FairPCA(2, match="distributions")
-    for name, words in (("partial_fit", "looks at rows many times"), ("fit_moments", "row by row")):
+    for name, words in (("partial_fit", "reads rows many times"), ("fit_moments", "row by row")):
         assert not hasattr(fair, name)
         with pytest.raises(AttributeError, match=words):
             getattr(fair, name)

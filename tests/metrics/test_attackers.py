@@ -254,7 +254,7 @@ def test_rows_of_the_fit_are_warned_of_and_new_rows_are_not(probe, monkeypatch):
     T, z = noise(400, 20)
     fair = FairPCA(19).fit(T[:200], sensitive_features=z[:200])
     how = {"probe": probe, **QUICK, "cv": 3}
-    with pytest.warns(FittedRowsWarning, match="Fit the projection to other rows"):
+    with pytest.warns(FittedRowsWarning, match="Measure held-out data"):
         leakage(fair.transform(T[:200]), z[:200], **how)
     leakage(fair.transform(T[200:]), z[200:], **how)  # warnings are errors here
 

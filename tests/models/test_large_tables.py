@@ -160,7 +160,7 @@ def test_fair_pls_of_many_files_is_that_of_one_table(tmp_path, monkeypatch, endi
         ({"target": "age"}, UsageError, r"target_kinds=.'age': 'numeric'. .command line: --num"),
         ({"target": "height", "target_kinds": {"luck": "numeric"}}, UsageError, "target_kinds"),
         ({"target": "town", "target_kinds": {"town": "numeric"}}, UsageError, "not numbers"),
-        ({"target": "floor", "criterion": "equalized_odds"}, TableError, "yes or no"),
+        ({"target": "floor", "criterion": "equalized_odds"}, TableError, "must be binary"),
         ({"target": "paid", "pos_label": "perhaps"}, TableError, "perhaps"),
         ({"target": "nothing"}, TableError, "only"),
         ({"target": "id"}, TableError, r"has 1500 classes .*identifier.*--categorical id"),

@@ -288,13 +288,13 @@ def test_what_a_model_reads_of_an_attribute_is_cross_validated():
 
 def test_what_is_predicted_cannot_be_a_feature_unseen(tmp_path):
     frame = applicants()
-    with pytest.raises(UsageError, match="Say target='paid'"):
+    with pytest.raises(UsageError, match="Pass target='paid'"):
         FairTableTransformer("sex").fit(frame, frame["paid"])
     with pytest.raises(UsageError, match=r"1 column\(s\) of 599 rows"):
         FairTableTransformer("sex", "paid").fit(frame, frame["paid"][1:])
     with pytest.raises(UsageError, match="2 column"):
         FairTableTransformer("sex", "paid").fit(frame, frame[["paid", "job"]])
-    with pytest.raises(UsageError, match="Say target='age'"):
+    with pytest.raises(UsageError, match="Pass target='age'"):
         FairTableTransformer("sex", "paid").fit(frame, frame["age"])
     with pytest.raises(UsageError, match="row labels of X and y differ"):
         FairTableTransformer("sex", "paid").fit(frame, frame["paid"][::-1])

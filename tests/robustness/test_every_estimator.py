@@ -183,7 +183,7 @@ def test_weights_on_a_representation_are_weights_on_the_columns_or_refused(name)
     m, k = 3, T.shape[1]
     coef, intercept = rng.normal(size=(m, k)), rng.normal(size=m)
     if getattr(estimator, "kernel", None) is not None:
-        with pytest.raises(UsageError, match="no linear function of the columns"):
+        with pytest.raises(UsageError, match="not a linear function of the columns"):
             estimator.column_weights(coef, intercept)
         return
     weights, constant = estimator.column_weights(coef, intercept)

@@ -44,6 +44,7 @@ def test_each_oddity_is_found_once_and_ordinary_columns_are_not():
     found = check_columns(people(), ["sex"], "approve", renamed=[("age", "age again")])
     assert [(x.column, x.kind, x.severity) for x in found] == [
         ("title", "proxy", "warning"),
+        ("age", "protected", "warning"),
         ("reject", "copy", "warning"),
         ("case", "id", "warning"),
         ("row", "id", "warning"),
@@ -89,11 +90,11 @@ def test_codes_are_levels_however_many():
     code = np.random.default_rng(0).integers(1, 13, 2000)
     frame = pd.DataFrame({"code": code, "harbour": code == 7})
     (notice,) = check_columns(frame, ["code"])
-    assert "'harbour' alone tells 'code' = '7' nearly perfectly" in notice.text
+    assert "'harbour' alone predicts 'code' = '7' nearly perfectly" in notice.text
 
 
 def test_a_number_with_fractions_has_no_levels():
-    """Seen of gpa2: 'tothrs' alone tells 'colgpa' = '2.11' well."""
+    """Seen of gpa2: 'tothrs' alone predicts 'colgpa' = '2.11' well."""
     rng = np.random.default_rng(0)
     grade = np.round(rng.uniform(0, 4, 2000), 1)
     frame = pd.DataFrame({"sex": "f", "hours": grade == 2.1, "grade": grade})

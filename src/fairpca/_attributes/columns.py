@@ -184,7 +184,7 @@ def _is_position(column: Any) -> bool:
 
 
 def _check_known(columns: Sequence[Any], places: Sequence[Any], there: Sequence[Any]) -> None:
-    """Refuse columns that are nowhere, or at the same place as another."""
+    """Raise for columns that are nowhere, or at the same place as another."""
     unknown = [
         c
         for c, place in zip(columns, places, strict=True)
@@ -279,10 +279,9 @@ def dates_refused(X: Any) -> Iterator[None]:
             raise
         name = dates[0]
         raise UsageError(
-            f"X has dates or durations in {listed(dates)}, and nobody but you knows which number "
-            f"stands for one. Make numbers of them, such as days: (X[{name!r}] - "
-            f"X[{name!r}].min()).dt.days; leave them out; or use FairTableTransformer, which takes "
-            f"columns of any kind."
+            f"X has dates or durations in {listed(dates)}, which are not numbers. Convert them, "
+            f"such as to days: (X[{name!r}] - X[{name!r}].min()).dt.days; leave them out; or use "
+            f"FairTableTransformer, which accepts columns of any kind."
         ) from error
 
 

@@ -133,7 +133,7 @@ def refuse_identifiers(name: str, n_levels: int, most: int = MOST_LEVELS) -> Non
         raise UsageError(
             f"The sensitive attribute {name!r} has {n_levels} levels, more than the {most} that "
             f"make sense as groups: it looks like an identifier. Leave it out, or merge levels; if "
-            f"it is a quantity, say {how_to_say(name, 'numeric')}."
+            f"it is a quantity, pass {how_to_say(name, 'numeric')}."
         )
 
 

@@ -1,9 +1,9 @@
 """From whatever users hold (lists, arrays, Series, frames) to attributes: levels, or numbers.
 
-Which of the two is decided by the values of a column, unless the user says so, and by nothing else:
+Which of the two is decided by the values of a column alone, unless the user declares it:
 arrays, frames, tables, files and clusters all ask `read_column`. Whole numbers are levels, of
-whatever type and however many, for nobody can tell codes from counts. Numbers with fractions are a
-quantity. Dates are refused until somebody says which of the two they are.
+whatever type and however many, since codes look like counts. Numbers with fractions are a
+quantity. Dates raise an error until they are declared to be one of the two.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ LARGEST = 1e75
 """Fourth powers of numbers up to this are numbers."""
 
 FEW_TEXTS, GLANCE = 8, 1_000
-"""Texts that are so few, among so many rows, are told apart by comparing, which beats hashing."""
+"""So few texts, among so many rows, are distinguished by comparing, which beats hashing."""
 
 
 def read_attributes(
@@ -249,7 +249,7 @@ def read_column(name: str, column: Any, kind: str | None = None) -> Attribute:
 
 @contextmanager
 def in_words_of_targets(kinds_in: str = "target_kinds") -> Iterator[None]:
-    """Refuse columns of y as sensitive columns are, for the same reasons, by their own name."""
+    """Let errors about columns of y, the same as about sensitive columns, speak of a target."""
     try:
         yield
     except UsageError as error:
@@ -263,7 +263,7 @@ def _refuse_dates(name: str) -> NoReturn:
     """Say what to do with a date: hardly any two people share one."""
     raise UsageError(
         f"The sensitive column {name!r} is a date or a duration, and almost every day would be a "
-        f"group of its own. Make years or bands of it first; or say {how_to_say(name, 'numeric')} "
+        f"group of its own. Make years or bands of it first; or pass {how_to_say(name, 'numeric')} "
         f"to count the days, {how_to_say(name, 'categorical')} if its values are few."
     )
 
@@ -273,7 +273,7 @@ def about_whole_numbers(name: str, labels: Sequence[Any], remedy: str | None = N
     m = sum(type(label) in (int, float) and label == label // 1 for label in labels)
     if m <= FEW_WHOLE_NUMBERS or m < len(labels) - 1:  # one may stand for missing values
         return ""
-    remedy = f"say {how_to_say(name, 'numeric')}" if remedy is None else remedy
+    remedy = f"pass {how_to_say(name, 'numeric')}" if remedy is None else remedy
     return (
         f"{name} has {m} whole-number values, which are taken as groups; if it is a quantity, "
         f"{remedy}."
@@ -283,7 +283,7 @@ def about_whole_numbers(name: str, labels: Sequence[Any], remedy: str | None = N
 def about_a_number(name: str, *, declared: bool) -> str:
     """Return what to tell of a column that is taken as a number."""
     why = "" if declared else ", since it has fractions"
-    other = "" if declared else f" If its values are codes, say {how_to_say(name, 'categorical')}."
+    other = "" if declared else f" If its values are codes, pass {how_to_say(name, 'categorical')}."
     return (
         f"{name} is taken as a number{why}. Its linear relation with the features is removed; "
         f"ranges of it, such as low, middle and high, may still differ in their means.{other}"
@@ -294,7 +294,7 @@ def warn_of_whole_numbers(name: str, labels: Sequence[Any]) -> None:
     """Warn of levels that are so many whole numbers that they may be a quantity."""
     told = about_whole_numbers(name, labels)
     if told:
-        silence = f"If they are codes, say {how_to_say(name, 'categorical')} to silence this."
+        silence = f"If they are codes, pass {how_to_say(name, 'categorical')} to silence this."
         warn_user(f"{told} {silence}", ManyLevelsWarning)
 
 
@@ -321,7 +321,7 @@ def _read_floats(name: str, values: np.ndarray, kind: str | None) -> Attribute:
         raise UsageError(
             f"The sensitive attribute {name!r} holds floats of 2^53 and more, where different "
             f"codes have become the same number. Pass codes as integers or as texts, with None "
-            f"where they are missing; if it is a quantity, divide it, or say "
+            f"where they are missing; if it is a quantity, divide it, or pass "
             f"{how_to_say(name, 'numeric')}."
         )
     distinct, found = _coded(present, whole=kind is None)

@@ -40,7 +40,7 @@ LENGTH = 8
 """A safetensors file starts with so many bytes that give the length of its header."""
 
 MAX_HEADER = 2**25
-"""Headers longer than this many bytes are refused before they are read."""
+"""Headers longer than this many bytes raise an error before they are read."""
 
 MAX_TENSORS, MAX_DIMENSIONS, MAX_EXTENT = 4096, 3, 2**40
 """Bounds for the number of arrays, their dimensions, and the length of each dimension."""

@@ -44,9 +44,9 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[Path]:
 
 
 def keep_existing(*paths: str | os.PathLike[str], overwrite: bool) -> None:
-    """Refuse files that are there already, unless they are to be replaced."""
+    """Raise for files that are there already, unless they are to be replaced."""
     for path in paths:
-        there = os.path.lexists(path) and not is_no_plain_file(Path(path))  # which is refused later
+        there = os.path.lexists(path) and not is_no_plain_file(Path(path))  # an error later
         if there and not overwrite:
             raise ExistingFileError(
                 f"{os.fspath(path)} exists and is kept. Pass overwrite=True to replace it, or "

@@ -34,7 +34,7 @@ class LinearInRows:
 
         Parameters
         ----------
-        scale : array of shape (d,)
+        scale : ndarray of shape (n_features,)
             What each column is divided by.
 
         Returns
@@ -49,7 +49,7 @@ class LinearInRows:
 
         Parameters
         ----------
-        B : array of shape (d, s)
+        B : ndarray of shape (n_features, n_columns)
             What the rows are multiplied with.
 
         Returns

@@ -103,13 +103,13 @@ class GroupMoments(LinearInRows):
     Moments of disjoint sets of rows add up with ``+``, so batches, files and machines can be
     reduced in any order. Levels are matched by label: a batch need not have seen them all.
 
-    Parameters
+    Attributes
     ----------
     n_rows : int
         Number of rows.
     weight : float
         Their total weight.
-    mean : array of shape (d,)
+    mean : ndarray of shape (n_features,)
         Weighted mean row.
     scatter : DenseScatter or RowScatter
         Sum of ``w (x - mean)(x - mean)^T``. It is never divided by n: a covariance is a way to
@@ -118,22 +118,22 @@ class GroupMoments(LinearInRows):
         One entry per attribute and stratum.
     precision : float
         Rounding unit of the coarsest numbers that were added up.
-    everyone : Everyone or None
-        Where the criterion counts some of the rows only: mean and spread of all of them.
-    targets : tuple of LevelMoments or NumericMoments
-        What `FairPLS` keeps: moments of the classes, or numbers, of each column of y.
-    resolution : float
+    everyone : Everyone or None, default=None
+        Mean and variance of all rows, where the criterion counts only some of them.
+    targets : tuple of LevelMoments or NumericMoments, default=()
+        Moments of the classes, or of the numbers, of each column of y, which `FairPLS` needs.
+    resolution : float, default=0.0
         Rounding unit of the coarsest numbers the rows came in, where they were added up in a finer
         one.
-    provisional : bool
-        Whether rows are at hand to be added up again, in double precision: a solver then asks for
-        that before it calls anything rounding.
-    far_values : tuple of FarValue
-        Columns in which few rows hold nearly all of the scatter: fits warn of them.
+    provisional : bool, default=False
+        Whether rows are available to be added up again in double precision, which a solver asks for
+        before it treats anything as rounding.
+    far_values : tuple of FarValue, default=()
+        Columns in which few rows hold nearly all of the scatter; `fit` warns of them.
 
     See Also
     --------
-    collect_moments : What makes them of rows.
+    collect_moments : Computes them from rows.
 
     Examples
     --------
@@ -275,7 +275,7 @@ class GroupMoments(LinearInRows):
         pairs = [a.independent_contrasts() for a in self.attributes]
         xp = array_namespace(self.mean)
         rows = xp.concat([rows for rows, _ in pairs], axis=0)
-        # A constant far from zero has contrasts of rounding, and no spread to compare them with.
+        # A constant far from zero has contrasts of rounding, and no norm to compare them with.
         rows = xp.where(self.varies, rows, xp.zeros_like(rows))
         return rows, np.concatenate([sizes for _, sizes in pairs])
 
@@ -302,7 +302,7 @@ class GroupMoments(LinearInRows):
         return xp.sqrt(xp.where(self.varies, variance, xp.ones_like(variance)))
 
     def need_all_digits(self) -> None:
-        """Before something is called rounding: ask for sums in double, where they can be had."""
+        """Before something is called rounding: ask for sums in double, where possible."""
         if self.provisional:
             raise MoreDigitsNeeded
 
@@ -323,7 +323,7 @@ def _settled(
 ) -> list[AttributeMoments]:
     """Return attributes of which those that were missing in every row are as in the others.
 
-    Where all values are missing nobody can tell levels from numbers, and missing values are an
+    Where all values are missing, levels look like numbers, and missing values are an
     attribute of their own, as for numbers. Moments that know levels have no such attribute, and
     then the missing values become the level that they are there.
     """
@@ -362,9 +362,8 @@ def _check_same_targets(a: GroupMoments, b: GroupMoments) -> None:
     targets = [[x.name for x in m.targets] for m in (a, b)]
     if targets[0] != targets[1]:
         raise UsageError(
-            f"Moments of the targets {targets[0]} cannot be added to moments of {targets[1]}: what "
-            f"one says of y is unknown of the other's rows. Pass y with the same columns in every "
-            f"batch."
+            f"Moments of the targets {targets[0]} cannot be added to moments of {targets[1]}: "
+            f"neither is known for all rows. Pass y with the same columns in every batch."
         )
 
 

@@ -78,7 +78,7 @@ class SharesBelow:
             if abs(a - b) > 1e-6 * max(a, b):
                 raise UsageError(
                     f"The rows changed while they were read: of the attribute {key[0]!r}, those "
-                    f"with {key[2]!r} weighed {a:g} in the first pass and {b:g} now. Read what "
+                    f"with {key[2]!r} had weight {a:g} in the first pass and {b:g} now. Read what "
                     f"stays as it is: a copy, or a collection that is kept in memory."
                 )
 

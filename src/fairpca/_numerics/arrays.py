@@ -165,5 +165,5 @@ def take_rows(X: Any, positions: Array) -> Any:
 
 
 def quiet_overflow() -> np.errstate:
-    """Silence floating-point warnings of data that a finiteness check will refuse anyway."""
+    """Silence floating-point warnings of data that a finiteness check will reject anyway."""
     return np.errstate(over="ignore", invalid="ignore")

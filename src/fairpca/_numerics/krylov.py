@@ -156,7 +156,7 @@ class _KrylovSpace:
         self.inside[: self.used, new] = along.T
         following, coupling = _orthonormal_rows(image)
         if np.abs(np.diag(coupling)).min() <= EXHAUSTED * size:
-            # Little is new in some direction, or one was made up: it must leave the span, too.
+            # Little is new in some direction, or one is random: it must leave the span, too.
             for _ in range(2):
                 following = _by_reflections(following - (following @ basis.T) @ basis)[0]
         return following, coupling

@@ -106,7 +106,7 @@ def minimize_on_stiefel(
                 if new_value <= value + SUFFICIENT * step * slope:
                     break
             step *= 0.5
-            if step < SHORTEST:  # rounding: nothing better can be told apart
+            if step < SHORTEST:  # rounding: nothing better can be measured
                 norm = float(np.linalg.norm(gradient))
                 return _Minimum(L, value, norm, evaluations)
         new_gradient = manifold.tangent(moved, G)

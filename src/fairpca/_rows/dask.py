@@ -142,7 +142,7 @@ class _Roles:
     weight: tuple[Any, ...]
 
     def check(self) -> None:
-        """Refuse what names too many columns, or one for two things."""
+        """Raise for names of too many columns, or one for two things."""
         for name, given in (("y", self.target), ("sample_weight", self.weight)):
             if len(given) > 1:
                 raise UsageError(f"{name} names {len(given)} columns of X. Pass one.")

@@ -182,7 +182,7 @@ class MappedRows(Rows):
         held = np.empty((n, p))
 
         def fill(block: slice) -> None:
-            with quiet_overflow():  # refused with the moments
+            with quiet_overflow():  # an error comes with the moments
                 held[block] = self.block(block)
 
         each_item(fill, row_blocks(n, block_rows(p)))

@@ -1,4 +1,4 @@
-"""Data to try things on: real loan applications, and made-up groups."""
+"""Data to try things on: real loan applications, and synthetic groups."""
 
 from ._dataset import Dataset
 from ._loanapp import load_loanapp

@@ -18,20 +18,20 @@ if TYPE_CHECKING:
 class Dataset:
     """Features, target and sensitive attributes of the same rows, kept apart.
 
-    The attributes are never among the features: what a representation then tells about
-    them, it tells through proxies.
+    The attributes are never among the features, so a representation leaks them through proxies
+    only.
 
-    Parameters
+    Attributes
     ----------
     name : str
         Short name, as in ``load_<name>``.
-    features : DataFrame of shape (n, d)
+    features : DataFrame of shape (n_samples, n_features)
         Columns known when the decision was due: numbers as floats, with NaN where missing, and
         everything else as categories, their levels sorted. `numeric_features` makes all of them
         floats.
-    target : Series of length n, or None
+    target : Series of shape (n_samples,), or None
         The decision or outcome, 0 or 1; None where the data have none (images).
-    sensitive : DataFrame of shape (n, p)
+    sensitive : DataFrame of shape (n_samples, n_attributes)
         One column per attribute, categories or floats; missing values are kept.
     description : str
         What a row is, where and when it was collected.
@@ -43,9 +43,6 @@ class Dataset:
         What a row is, where and when, in a few words.
     labels : dict of str to str, default={}
         What columns mean, for people: ``{"loanprc": "loan-to-price ratio"}``.
-
-    Attributes
-    ----------
     feature_names : list of str
         The columns of `features`.
 
@@ -60,7 +57,7 @@ class Dataset:
     ...     ),
     ...     target=pd.Series([0, 1, 1], name="repaid"),
     ...     sensitive=pd.DataFrame({"sex": ["female", "male", "female"]}),
-    ...     description="Three made-up loans.",
+    ...     description="Three synthetic loans.",
     ...     citation="None.",
     ...     licence="Public domain",
     ... )
@@ -114,7 +111,7 @@ class Dataset:
 
         Returns
         -------
-        Dataset
+        data : Dataset
             Features, target and sensitive attributes of these rows.
         """
         return replace(
@@ -129,7 +126,7 @@ class Dataset:
 
         Returns
         -------
-        DataFrame of shape (n, D)
+        numbers : DataFrame of shape (n_samples, n_numeric_features)
             First the numeric columns, in their order; then, for each categorical column in its
             order, one column of 0 and 1 per level except the first, called ``column_level``. The
             first level is the row of zeros. Columns depend on the declared levels only, so

@@ -169,7 +169,7 @@ def load_loanapp(
 
     Returns
     -------
-    Dataset, or (Dataset, Dataset) if `split`
+    data : Dataset, or tuple of (Dataset, Dataset) if `split`
         39 numeric features; target `approve` (0 or 1); sensitive attributes `race` ("black",
         "hispanic", "white"), `sex` ("female", "male", missing for 15 rows), `married` ("married",
         "single", missing for 3 rows) and `old` ("over median age", "up to median age"). If `split`,
@@ -187,7 +187,7 @@ def load_loanapp(
     decision itself, whatever was decided with it or after it, the attributes, and copies.
 
     Numbers that stand for "unknown" (``MISSING_CODES``) become NaN and are left to the imputer of
-    your pipeline. Fit it on training rows only.
+    your pipeline. Fit it on training data only.
 
     Proxies stay, since coping with them is the purpose of this package: `min30` (more than 30 %
     of the neighbours belong to a minority), `suffolk` (the county of the city of Boston), the

@@ -1,4 +1,4 @@
-"""Made-up data of the paper: two groups whose difference is known, because it was put there."""
+"""Synthetic data of the paper: two groups whose difference is known."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def make_two_gaussians(
     r"""Draw two Gaussian groups that differ in mean and in covariance, in any dimension.
 
     The data of the paper's Figures 2 and 3 and of Section 8.2 of Lee et al. (2022): a linear
-    model tells the groups apart without an error, whatever the dimension.
+    model predicts the group without an error, whatever the dimension.
 
     Parameters
     ----------
@@ -40,9 +40,9 @@ def make_two_gaussians(
 
     Returns
     -------
-    X : array of shape (2 n_per_group, d)
+    X : ndarray of shape (2 * n_per_group, d)
         Rows, those of group 1 first.
-    z : array of shape (2 n_per_group,)
+    z : ndarray of shape (2 * n_per_group,)
         Groups, 1 or 0.
 
     Notes
@@ -97,10 +97,10 @@ def make_covariance_mixture(
 
     Returns
     -------
-    X : array of shape (2 n_per_group, d)
+    X : ndarray of shape (2 * n_per_group, d)
         Rows. Those of group 0 come first and are standard normal; in group 1 the first three
         features are mixed and stretched, up to seventeen times.
-    z : array of shape (2 n_per_group,)
+    z : ndarray of shape (2 * n_per_group,)
         Groups, 0 or 1.
 
     Examples
@@ -128,8 +128,8 @@ def make_circle(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Put one group on a circle and the other in its centre.
 
-    The example of the paper's Appendix A: every line through the plane shows the groups to some
-    model that is not linear, so nothing that projects can hide them; means are equal on all lines.
+    The example of the paper's Appendix A: means are equal along every line through the plane, and
+    still some non-linear model predicts the group from it, so no projection hides the groups.
 
     Parameters
     ----------
@@ -142,9 +142,9 @@ def make_circle(
 
     Returns
     -------
-    X : array of shape (2 n_per_group, 2)
+    X : ndarray of shape (2 * n_per_group, 2)
         Points: group 0 in the centre, then group 1 at equal distances on the circle.
-    z : array of shape (2 n_per_group,)
+    z : ndarray of shape (2 * n_per_group,)
         Groups, 0 or 1.
 
     Examples

@@ -1,4 +1,4 @@
-"""Closed-form erasers: the rows themselves, less what tells groups apart.
+"""Closed-form erasers: all columns stay, and their correlation with the attributes is removed.
 
 What each guarantees, and when to prefer it to `fairpca.FairPCA`, is in ``docs/erasers``.
 """

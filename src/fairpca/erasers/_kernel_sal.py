@@ -86,37 +86,59 @@ class KernelSAL(Representation):
     coordinates of what is left, most variance first: its inner products are the kernel from which
     the directions were removed. With all directions removed (the default), groups have equal
     means in it, and it is `fairpca.FairKernelPCA` with the same number of components. **With
-    fewer there is no such guarantee.** On new rows the guarantee holds up to sampling error, and
-    the more components are kept, the larger that is.
+    fewer there is no such guarantee.** On held-out data the guarantee holds up to sampling error,
+    which grows with the number of components.
 
     Parameters
     ----------
     n_directions : int or None, default=None
         Number of directions to remove, those of largest covariance first; None removes all.
     n_components : int, float or None, default=None
-        Number of coordinates to keep; or the share of the variance to reach; or all that rounding
-        leaves reliable, as published.
-    kernel, gamma, degree, coef0, center
-        As in `fairpca.FairKernelPCA`.
+        Number of coordinates to keep. A float in (0, 1) selects the fewest that keep this share of
+        the variance. None keeps all that rounding leaves reliable, as published.
+    kernel : str or callable, default="rbf"
+        Similarity of two rows: "rbf", "laplacian", "poly", "sigmoid", "cosine", "linear", or a
+        function that takes two rows and returns a number.
+    gamma : float, "scale" or "auto", default="scale"
+        Coefficient of the rbf, laplacian, poly and sigmoid kernels. "scale" is
+        1 / (n_features Var(X)), "auto" is 1 / n_features.
+    degree : float, default=3
+        Degree of the poly kernel.
+    coef0 : float, default=1.0
+        Independent term of the poly and sigmoid kernels.
+    center : bool, default=True
+        Whether to subtract the mean in feature space first, as scikit-learn's KernelPCA does.
 
     Attributes
     ----------
     n_directions_ : int
         How many directions were removed.
-    singular_values_ : array of shape (r,)
+    singular_values_ : ndarray of shape (n_covarying,)
         Singular values of the covariance of features and attributes, removed or not, descending.
-    eigenvalues_ : array of shape (k,)
-        Sum of squares of the training rows along each coordinate, descending.
-    explained_variance_, explained_variance_ratio_ : array of shape (k,)
-        Variance of each coordinate, absolute and relative to the total in feature space.
-    dual_components_ : array of shape (n, k)
+    eigenvalues_ : ndarray of shape (n_components,)
+        Sum of squares of the training data along each coordinate, descending.
+    explained_variance_ : ndarray of shape (n_components,)
+        Variance of each coordinate.
+    explained_variance_ratio_ : ndarray of shape (n_components,)
+        Variance of each coordinate over the total variance in feature space.
+    dual_components_ : ndarray of shape (n_samples, n_components)
         Each coordinate as a combination of kernel values with the training rows.
-    groups_, gamma_, n_components_, n_features_in_, feature_names_in_, n_samples_seen_
-        As in `fairpca.FairKernelPCA`.
+    groups_ : dict
+        The levels of each attribute, or "numeric".
+    gamma_ : float or None
+        The kernel's gamma in use; None for kernels that have none.
+    n_components_ : int
+        The number of coordinates.
+    n_features_in_ : int
+        Number of columns of X.
+    feature_names_in_ : ndarray of shape (n_features,)
+        Their names; only where all of them are strings.
+    n_samples_seen_ : int
+        Number of rows with positive weight.
 
     See Also
     --------
-    SAL : The same on the features themselves.
+    SAL : Removes directions of the features themselves.
 
     References
     ----------
@@ -169,18 +191,20 @@ class KernelSAL(Representation):
 
         Parameters
         ----------
-        X : array-like, frame or sparse matrix of shape (n, d)
+        X : array-like, frame or sparse matrix of shape (n_samples, n_features)
             Features.
-        y : ignored
-            There for the signature.
-        sensitive_features : array-like, Series, frame or dict of columns with n rows
-            Sensitive attributes, paired with the rows by position; row labels must agree.
-        sample_weight : array-like of shape (n,), optional
+        y : array-like of shape (n_samples,), default=None
+            Ignored; there for the interface of scikit-learn.
+        sensitive_features : array-like, Series, frame or dict of columns, default=None
+            Sensitive attributes of the n_samples rows, paired with the rows by position; row labels
+            must agree. Required.
+        sample_weight : array-like of shape (n_samples,), default=None
             Weights >= 0.
 
         Returns
         -------
-        self
+        self : object
+            The fitted estimator.
         """
         with self._changing():
             self._begin()
@@ -208,7 +232,7 @@ class KernelSAL(Representation):
     def _learned_from(self, rows: Rows) -> dict[str, Any]:
         options = KernelOptions(self.kernel, self.gamma, self.degree, self.coef0)
         columns, scatter = kernel_scatter(rows, options, centred=bool(self.center))
-        assert columns is not None, "precomputed kernels are refused"
+        assert columns is not None, "precomputed kernels raise an error before"
         components = _kernel_pca(columns, scatter)
         moments = _moments_of_components(rows, scatter, components)
         k = check_n_components(self.n_components)

@@ -24,7 +24,7 @@ def leace(moments: GroupMoments) -> Factors:
     :math:`\Sigma_{xz}` it is
     :math:`x - A (A^\top \Sigma^+ A)^{-1} A^\top \Sigma^+ (x - \mu)`: no root is taken, what is
     removed depends on A alone, however ill-conditioned the covariance is, and in units of each
-    feature's spread rounding errors compare.
+    feature's norm rounding errors compare.
     """
     work, A = where_means_differ(moments)
     return removed_along(A, scatter_inverse_times(work, A), moments)
@@ -42,29 +42,42 @@ class LEACE(Eraser):
     of a model that exists already; FairPCA reduces the dimension. A linear model without
     regularisation that is trained on the result predicts the same as one trained on
     `MeanProjection`, `SPLINCE` or `fairpca.FairPCA` with all its components: they remove the same
-    directions. **Non-linear models may still see the groups.**
+    directions. **Non-linear models may still predict the attributes.**
 
     Attributes
     ----------
     n_directions_ : int
         How many directions were removed. Decided on correlations, so that rare groups and
         attributes in small units count.
-    components_ : array of shape (d, d)
+    components_ : ndarray of shape (n_features, n_features)
         The oblique projection: row j has the weights of the centred features in column j of the
         result.
-    mean_, groups_, moments_, n_features_in_, feature_names_in_, n_samples_seen_
-        As in `MeanProjection`.
+    mean_ : ndarray of shape (n_features,)
+        Mean of all rows, which the projection leaves where it is.
+    groups_ : dict
+        The levels of each attribute, or "numeric".
+    moments_ : GroupMoments
+        The moments of all rows seen, for `partial_fit` and `fit_moments`. They are not kept after
+        `fit` to more than 4096 features, or to wide or sparse rows.
+    n_features_in_ : int
+        Number of columns of X.
+    feature_names_in_ : ndarray of shape (n_features,)
+        Their names; only where all of them are strings.
+    n_samples_seen_ : int
+        Number of rows with positive weight.
 
     See Also
     --------
-    OracleLEACE : Changes less still, where the attribute of every row is known.
+    fairpca.FairPCA : Reduces the dimension, too.
     SPLINCE : Also keeps all covariances with a target.
 
     Notes
     -----
+    User guide: :doc:`/howto/choosing`.
+
     With more features than rows, any attribute is a linear function of the training rows, so that
-    what is removed is each group's mean, and new rows are changed along directions learned from
-    noise. Reduce the dimension first.
+    what is removed is each group's mean, and held-out data are changed along directions learned
+    from noise. Reduce the dimension first.
 
     References
     ----------

@@ -67,7 +67,7 @@ def identity(like: Array) -> Array:
 
 
 class Eraser(OneToOneFeatureMixin, FairTransformer):
-    """Base of the methods that return the rows themselves, less what shows the groups.
+    """Base of the methods that keep all columns, and remove their correlation with attributes.
 
     An eraser is a class with `_solve`: from moments to what `learned_by_an_eraser` returns.
     """
@@ -91,11 +91,14 @@ class Eraser(OneToOneFeatureMixin, FairTransformer):
         Parameters
         ----------
         X : array-like, frame or sparse matrix of shape (n_samples, n_features)
-            Features; a Dask or Spark collection and files as in `fairpca.FairPCA.fit`.
+            Features. Tensors of torch and CuPy stay on their device. A Dask array or DataFrame, a
+            Spark DataFrame and `fairpca.io.ParquetRows` are read where they are, part by part.
         y : array-like of shape (n_samples,), default=None
             Target whose covariance with the features `SPLINCE` keeps; others ignore it.
-        sensitive_features : array-like, Series, frame or dict of columns with n_samples rows
-            Sensitive attributes, paired with the rows by position; row labels must agree.
+        sensitive_features : array-like, Series, frame or dict of columns, default=None
+            Sensitive attributes of the n_samples rows, in any number of columns, paired with the
+            rows by position: where both have row labels, as in pandas, these must be the same in
+            the same order. Required.
         sample_weight : array-like of shape (n_samples,), default=None
             Weights >= 0.
 

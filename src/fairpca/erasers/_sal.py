@@ -56,11 +56,11 @@ def checked_directions(n_directions: Any) -> int | None:
 class SAL(Eraser):
     """Remove the directions in which the features covary most with the attributes.
 
-    Spectral attribute removal. With all directions (the default) it is `MeanProjection`, and its
-    rows span the same subspace as ``FairPCA(n_components=d - r)``: no linear model can tell the
-    groups apart on these rows. **With fewer directions there is no such guarantee**; the smaller
-    singular values, in `singular_values_`, tell how much covariance stays. The result has the
-    columns of the input.
+    Spectral attribute removal. With all r directions (the default) it is `MeanProjection`, and its
+    rows span the same subspace as ``FairPCA(n_components=n_features - r)``: no linear model trained
+    on these rows predicts an attribute better than a constant does. **With fewer directions there
+    is no such guarantee**; the smaller singular values, in `singular_values_`, show how much
+    covariance stays. The result has the columns of the input.
 
     Parameters
     ----------
@@ -72,15 +72,29 @@ class SAL(Eraser):
     ----------
     n_directions_ : int
         How many directions were removed.
-    singular_values_ : array of shape (r,)
+    singular_values_ : ndarray of shape (n_covarying,)
         Singular values of the covariance of features and attributes, removed or not, descending.
         Levels count as indicators, numeric attributes in units of their standard deviation.
-    components_, mean_, groups_, moments_, n_features_in_, feature_names_in_, n_samples_seen_
-        As in `MeanProjection`.
+    components_ : ndarray of shape (n_features, n_features)
+        The projection: row j has the weights of the centred features in column j of the result.
+    mean_ : ndarray of shape (n_features,)
+        Mean of all rows, which the projection leaves where it is.
+    groups_ : dict
+        The levels of each attribute, or "numeric".
+    moments_ : GroupMoments
+        The moments of all rows seen, for `partial_fit` and `fit_moments`. They are not kept after
+        `fit` to more than 4096 features, or to wide or sparse rows.
+    n_features_in_ : int
+        Number of columns of X.
+    feature_names_in_ : ndarray of shape (n_features,)
+        Their names; only where all of them are strings.
+    n_samples_seen_ : int
+        Number of rows with positive weight.
 
     See Also
     --------
-    KernelSAL : The same in the feature space of a kernel.
+    KernelSAL : SAL in the feature space of a kernel.
+    MeanProjection : SAL with all directions.
 
     References
     ----------

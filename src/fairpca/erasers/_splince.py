@@ -1,4 +1,4 @@
-"""SPLINCE: remove what features tell about the attributes, keep what they tell about y."""
+"""SPLINCE: remove the covariance of features and attributes, keep that of features and y."""
 
 from __future__ import annotations
 
@@ -62,8 +62,8 @@ def _splince(
         raise InfeasibleError(
             f"The covariance with y cannot be kept while that with the attributes "
             f"({names_of(moments.attributes)}) is removed: {lost} of the {C.shape[1]} direction(s) "
-            f"to keep lie among the {r} to remove (up to {SAME:g}, after whitening), so what the "
-            f"features tell about the one they tell about the other. Use keep='possible' for what "
+            f"to keep lie among the {r} to remove (up to {SAME:g}, after whitening), so there "
+            f"the features predict both or neither. Use keep='possible' for what "
             f"can be kept, or LEACE, or leave out the attribute that y is a function of."
         )
     root_C = root_C @ Y[:, lost:]
@@ -84,9 +84,9 @@ def _read_target(y: Any, n: int, kind: str | None) -> Attribute:
     """Return y as an attribute of the rows; raise if it is absent, for all rows or for some."""
     if y is None:
         raise MissingTargetError(
-            "SPLINCE keeps what the features tell about y and requires y to be passed, but the "
-            "target y is None. Pass fit(X, y, sensitive_features=...), or use LEACE, which needs "
-            "no y."
+            "SPLINCE keeps the covariance of the features with y and requires y to be passed, but "
+            "the target y is None. Pass fit(X, y, sensitive_features=...), or use LEACE, which "
+            "needs no y."
         )
     values = np.asarray(on_the_host(y))
     column = values.ravel() if values.ndim == 2 and values.shape[1] == 1 else y
@@ -108,7 +108,7 @@ def _read_target(y: Any, n: int, kind: str | None) -> Attribute:
 
 
 class SPLINCE(Eraser):
-    """Remove what features tell linearly about the attributes, keep what they tell about `y`.
+    """Remove the covariance of the features with the attributes, and keep that with `y`.
 
     Simultaneous projection for linear concept removal and covariance preservation. Afterwards no
     feature covaries with an attribute, as after `LEACE`, and the covariance of every feature with
@@ -119,7 +119,7 @@ class SPLINCE(Eraser):
     already. Where attribute and target are correlated it keeps the correlation of each feature
     with y, **including the part that is there because of the attribute**: it hides the attribute
     from linear models, and does not make their predictions of y independent of it. **Non-linear
-    models may still see the groups.**
+    models may still predict the attributes.**
 
     Parameters
     ----------
@@ -127,27 +127,43 @@ class SPLINCE(Eraser):
         What to do where covariances with y lie in directions that must be removed, as with y a
         function of the attribute, or with about as many classes as features. "all" raises an
         `fairpca.errors.InfeasibleError`. "possible" keeps the other covariances with y; `n_lost_`
-        tells how many directions were given up. If all are, this is LEACE.
+        counts the directions that were given up. If all are, this is LEACE.
     target_kind : {None, "categorical", "numeric"}, default=None
-        How to read y. By default fractions, and more than 20 whole numbers, are numbers; all
-        else are classes, each of which keeps its mean. Say which if y comes in batches.
+        How to read y. By default floats with fractions, and more than 20 integer values, are
+        numeric; everything else is classes, each of which keeps its mean. Pass the kind if y comes
+        in batches.
 
     Attributes
     ----------
     overlap_ : float
         The largest cosine between what was removed and what was kept, after whitening: how well
-        the best linear guesses of attribute and target agree. The change of the rows grows like
+        the best linear predictions of attribute and target agree. The change of the rows grows like
         ``1 / (1 - overlap_ ** 2)``.
     n_lost_ : int
         Number of directions of covariance with y that could not be kept; 0 with ``keep="all"``.
-    n_directions_, components_, mean_, groups_, moments_
-        As in `LEACE`.
-    n_features_in_, feature_names_in_, n_samples_seen_
-        As in `fairpca.FairPCA`.
+    n_directions_ : int
+        How many directions were removed. Decided on correlations, so that rare groups and
+        attributes in small units count.
+    components_ : ndarray of shape (n_features, n_features)
+        The oblique projection: row j has the weights of the centred features in column j of the
+        result.
+    mean_ : ndarray of shape (n_features,)
+        Mean of all rows, which the projection leaves where it is.
+    groups_ : dict
+        The levels of each attribute, or "numeric".
+    moments_ : GroupMoments
+        The moments of all rows seen, for `partial_fit` and `fit_moments`. They are not kept after
+        `fit` to more than 4096 features, or to wide or sparse rows.
+    n_features_in_ : int
+        Number of columns of X.
+    feature_names_in_ : ndarray of shape (n_features,)
+        Their names; only where all of them are strings.
+    n_samples_seen_ : int
+        Number of rows with positive weight.
 
     See Also
     --------
-    LEACE : The same without a target whose signal is kept.
+    LEACE : Changes rows less, and keeps nothing about a target.
 
     References
     ----------

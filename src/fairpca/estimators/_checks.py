@@ -1,4 +1,4 @@
-"""What users pass, checked, with refusals that say what to do."""
+"""What users pass, checked, with errors that say what to do."""
 
 from __future__ import annotations
 

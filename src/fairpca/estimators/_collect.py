@@ -33,30 +33,48 @@ def collect_moments(
     X : array-like, frame or sparse matrix of shape (n_samples, n_features)
         Features. A Dask array or DataFrame, a Spark DataFrame, `fairpca.io.ParquetRows` and
         `fairpca.io.CSVRows` are read where they are, part by part.
-    sensitive_features : array-like, Series, frame or dict of columns with n_samples rows
-        Sensitive attributes; None for rows of files, which name their columns themselves.
-    y, sample_weight : array-like of shape (n_samples,), default=None
-        Labels (for the criteria other than demographic parity), and weights >= 0.
+    sensitive_features : array-like, Series, frame or dict of columns
+        Sensitive attributes of the n_samples rows; None for rows of files, which name their columns
+        themselves.
+    y : array-like of shape (n_samples,), default=None
+        Labels, for the criteria other than demographic parity; targets, for `with_targets`.
+    sample_weight : array-like of shape (n_samples,), default=None
+        Weights >= 0.
+    criterion : str, default="demographic_parity"
+        Which rows are compared. "demographic_parity": all rows. "equal_opportunity": the rows with
+        ``y == pos_label``. "equalized_odds": the rows of each class of y, class by class.
+    pos_label : label, default=1
+        The positive class of equal opportunity; blanks around texts are ignored.
     with_scatters : bool, default=False
         Whether to keep a scatter per group, as ``match="covariances"`` needs.
     with_targets : bool, default=False
-        Also accumulate the products of X and y, which `FairPLS` needs. All rows then count for
-        these, whatever the criterion.
+        Whether to keep the products of X and y, which `FairPLS` needs. They are those of all rows,
+        whatever the criterion.
+    target_kinds : dict, default=None
+        Declares columns of y as "categorical" or "numeric", by name ("y" if there is none). By
+        default floats with fractions are numeric, and everything else is classes.
+    sensitive_kinds : dict, default=None
+        Declares attributes as "categorical" or "numeric", by column name. By default floats with
+        fractions are numeric, and everything else is categorical, including integer values.
+    intersectional : bool, default=False
+        Whether to compare the joint groups of all categorical attributes (every combination)
+        instead of each attribute's groups.
+    missing_sensitive : {"error", "ignore", "group"}, default="error"
+        What to do where an attribute is missing. "error" raises an error; "ignore" lets the row
+        count for the variance, but not for the constraint; "group" makes missing a level.
     device : str or None, default=None
-        Where to compute: None is where the rows are, and the moments stay there; "cuda" sends
+        Where to compute. None computes where the rows are, and the moments stay there; "cuda" sends
         rows in host memory to a GPU, and the moments come back as NumPy arrays.
-    criterion, pos_label, target_kinds, sensitive_kinds, intersectional, missing_sensitive
-        As in `fairpca.FairPLS`.
 
     Returns
     -------
-    GroupMoments
+    moments : GroupMoments
         Fit from it with ``FairPCA(...).fit_moments(moments)``; one set of moments serves every
         number of components and every trade-off.
 
     See Also
     --------
-    FairPCA.fit_moments : Fits from what this returns.
+    FairPCA.fit_moments : Fits from moments.
     ParquetRows : Rows of files of any size.
 
     Notes

@@ -49,7 +49,7 @@ class Representation(Transformer):
     """What later batches build on, beside the moments; only `fit` drops it."""
 
     _equal_means: ClassVar[bool] = False
-    """Whether group means are equal on the rows of the fit, without a trade-off: cards say so."""
+    """Whether group means are equal in the training data, without a trade-off: for cards."""
 
     moments_: GroupMoments
 
@@ -214,8 +214,15 @@ class FairTransformer(Representation):
 
         Parameters
         ----------
-        X, y, sensitive_features, sample_weight
-            As in `fit`. Levels of an attribute may be new, or absent, in a batch.
+        X : array-like, frame or sparse matrix of shape (n_samples, n_features)
+            Features of the batch, in the same columns as in every other batch.
+        y : array-like of shape (n_samples,), default=None
+            Labels; only the criteria other than demographic parity use them.
+        sensitive_features : array-like, Series, frame or dict of columns, default=None
+            Sensitive attributes of the n_samples rows. A batch may bring new levels of an
+            attribute, or lack some. Required, unless `sensitive_columns` names columns of X.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights >= 0.
 
         Returns
         -------

@@ -63,9 +63,8 @@ def solve_exact_kernel(
     if fair.residual > max(tol, UNCONVERGED):
         warn_user(
             f"The iterative solver stopped at a relative residual of {fair.residual:.1e} of the "
-            f"eigenvectors: the leading eigenvalues lie close together. The groups have the same "
-            f"mean all the same, but another subspace may keep a little more variance. Use "
-            f"solver='auto' or 'dense'.",
+            f"eigenvectors: the leading eigenvalues lie close together. Group means are equal, but "
+            f"another subspace may keep a little more variance. Use solver='auto' or 'dense'.",
             ResidualWarning,
         )
     dual, weight = dual_of(scatter, fair.coefficients), scatter.total_weight

@@ -81,10 +81,10 @@ class FairKernelPCA(Representation):
     ``approximation="nystroem"`` it streams over any number of rows.
 
     Use it where the signal is not linear. With ``match="means"`` the groups are hidden from linear
-    models on top; with ``match="distributions"`` and landmarks from nearly every model that we
-    know: columns and kernel values together are mapped so that the columns are reconstructed best
-    while readers hardly see the groups (see `FairPCA`). On new rows this holds up to sampling
-    error: measure with ``fairpca.metrics.leakage(..., probe="strong")``. **Keep k small next to the
+    downstream models; with ``match="distributions"`` and landmarks from nearly every model that we
+    tested: columns and kernel values together are mapped so that the columns are reconstructed
+    best while readers hardly predict the groups. On held-out data this holds up to sampling error:
+    measure it with ``fairpca.metrics.leakage(..., probe="strong")``. **Keep k small next to the
     number of rows**: a flexible kernel has many directions in which a sample's groups differ by
     chance. With hundreds of components of a thousand rows, a linear model predicts the group of
     new people again.
@@ -92,23 +92,24 @@ class FairKernelPCA(Representation):
     Parameters
     ----------
     n_components : int, float or None, default=None
-        Number of components k. A float in (0, 1) takes the fewest that reach this share of the
-        total variance in feature space. None takes all that rounding leaves reliable (where
-        `mean_gap_` stays below 1e-7), usually too many to be fair on new rows.
+        Number of components k. A float in (0, 1) selects the fewest that keep this share of the
+        total variance in feature space. None keeps all that rounding leaves reliable (where
+        `mean_gap_` stays below 1e-7), usually too many to be fair on held-out data.
     kernel : str or callable, default="rbf"
         Similarity of two rows: "rbf", "laplacian", "poly", "sigmoid", "cosine", "linear" or
         "precomputed". With "precomputed", X is the kernel matrix of the training rows at
         `fit`, and that of new with training rows at `transform`. A function takes two rows and
         returns a number, as in scikit-learn's KernelPCA.
     gamma : float, "scale" or "auto", default="scale"
-        Of rbf, laplacian, poly and sigmoid. "scale" is 1 / (d Var(X)) with the variance of all
-        entries of X, the paper's choice; "auto" is 1 / d.
+        Coefficient of the rbf, laplacian, poly and sigmoid kernels. "scale" is
+        1 / (n_features Var(X)) with the variance of all entries of X, the paper's choice; "auto" is
+        1 / n_features.
     degree : float, default=3
-        Of poly.
+        Degree of the poly kernel.
     coef0 : float, default=1.0
-        Of poly and sigmoid.
+        Independent term of the poly and sigmoid kernels.
     kernel_params : dict, default=None
-        Further arguments of a function.
+        Keyword arguments of a `kernel` that is a function.
     center : bool, default=True
         Whether to subtract the mean in feature space before maximising, as scikit-learn's
         KernelPCA does. The paper's Algorithm 3 does not.
@@ -121,17 +122,21 @@ class FairKernelPCA(Representation):
         Number of landmarks, drawn among all rows whatever the criterion, or of random features
         (rounded up to an even number).
     match : {"means", "distributions"}, default="means"
-        What to make equal across groups: means of the components; or, beside these, all that
-        readers see of the groups, as nearly as is worth it. The latter needs
-        ``approximation="nystroem"``; it keeps what reconstructs the columns, not the kernel's
+        What to make equal across groups. "means": the means of the components, exactly.
+        "distributions": also their distributions, approximately, so that readers (regressions on
+        random features of the components) predict the groups as little as possible; it needs
+        ``approximation="nystroem"``, and keeps what reconstructs the columns, not the kernel's
         variance.
     distribution_penalty : float, default=6.0
-        As in `FairPCA`.
+        Weight of the penalty of ``match="distributions"``: how much the share of the groups'
+        variance that readers explain counts, next to the share of the variance that is kept. There
+        is no penalty below what readers explain of shuffled groups. A larger value hides more and
+        keeps less.
     criterion : str, default="demographic_parity"
-        One of "demographic_parity", "equal_opportunity" and "equalized_odds".
-        Which rows are compared: all; those with ``y == pos_label``; those of each class of y.
+        Which rows are compared. "demographic_parity": all rows. "equal_opportunity": the rows with
+        ``y == pos_label``. "equalized_odds": the rows of each class of y, class by class.
     pos_label : label, default=1
-        The positive class of equal opportunity.
+        The positive class of equal opportunity; blanks around texts are ignored.
     tradeoff : float in [0, 1], default=0.0
         The paper's lambda. Above 0, `transform` appends lambda times the components of plain
         kernel PCA, and the guarantee is gone.
@@ -140,28 +145,30 @@ class FairKernelPCA(Representation):
         features. Kernels need features of comparable size: to standardise the others first, use
         a ColumnTransformer with ``remainder="passthrough"``, or pass `sensitive_features`.
     sensitive_kinds : dict, default=None
-        Forces attributes to be "categorical" or "numeric", by column name.
+        Declares attributes as "categorical" or "numeric", by column name. By default floats with
+        fractions are numeric, and everything else is categorical, including integer values.
     intersectional : bool, default=False
-        Whether to compare the joint groups of all categorical attributes.
+        Whether to compare the joint groups of all categorical attributes (every combination)
+        instead of each attribute's groups.
     missing_sensitive : {"error", "ignore", "group"}, default="error"
-        Missing attributes: refuse; let the row count for the variance but not for the
-        constraint; or treat missing as a level of its own.
+        What to do where an attribute is missing. "error" raises an error; "ignore" lets the row
+        count for the variance, but not for the constraint; "group" makes missing a level.
     solver : {"auto", "dense", "iterative"}, default="auto"
-        LAPACK, or block Krylov iterations; "auto" iterates for few components of many rows, and
-        falls back to LAPACK where that does not converge.
+        "dense" is LAPACK; "iterative" is block Krylov iterations; "auto" iterates for few
+        components of many rows, and falls back to LAPACK where that does not converge.
     tol : float, default=0.0
         Relative residual at which the iterations may stop; 0 asks for rounding.
-    n_jobs : int, default=None
-        Number of threads; None uses as many as BLAS does.
+    n_jobs : int or None, default=None
+        Threads, -1 for all cores. None uses as many as BLAS does.
     random_state : int, RandomState or None, default=None
-        Landmarks, random features, and the start of the iterations.
+        Seed of the landmarks, of the random features, and of the start of the iterations.
     verbose : bool, default=False
-        Whether to tell on standard error how far the matching of distributions is.
+        Whether to report on standard error how matching distributions proceeds.
 
     Attributes
     ----------
     eigenvalues_ : ndarray of shape (n_components,)
-        Sum of squares of the training rows along each component, descending.
+        Sum of squares of the training data along each component, descending.
     dual_components_ : ndarray of shape (n_samples, n_components)
         Each component as a combination of kernel values: with the training rows; with
         `landmarks_`, then of shape (n_landmarks, n_components); or of the random features.
@@ -170,27 +177,33 @@ class FairKernelPCA(Representation):
     explained_variance_ : ndarray of shape (n_components,)
         Variance of each component.
     explained_variance_ratio_ : ndarray of shape (n_components,)
-        The same relative to the total in feature space. For
+        Variance of each component over the total variance in feature space. For
         Nystroem with kernels other than rbf and laplacian, the total is that which the landmarks
         see; kernels that are not positive have no total that shares add up to.
     n_components_ : int
         The number of components.
     constraint_rank_ : int
-        How many directions the constraint took.
+        How many directions the constraint removed.
     mean_gap_ : float
-        The largest group difference left on the training rows, in standard deviations of a
-        component; see `FairPCA`.
-    separability_, separability_null_ : float
-        As in `FairPCA`; only with ``match="distributions"``.
+        The largest group difference in the training data: the distance of a group's mean from the
+        overall mean in standard deviations of a component, or the correlation of a numeric
+        attribute with it. Rounding only, where the constraint holds.
+    separability_ : float
+        The share of variance of a group's indicator (or of a numeric attribute) that readers
+        explain in the training data, averaged over groups, attributes and readers; only with
+        ``match="distributions"``.
+    separability_null_ : float
+        What readers explain of shuffled groups, that is by chance; only with
+        ``match="distributions"``.
     components_ : ndarray of shape (n_components, n_features)
-        What columns contribute beside the kernel values; only with ``match="distributions"``.
+        Weights of the columns beside the kernel values; only with ``match="distributions"``.
     standard_dual_components_ : ndarray of shape (n_samples, n_components)
         Components of plain kernel PCA; only with ``tradeoff > 0``.
     X_fit_ : ndarray of shape (n_samples, n_features)
-        The training rows that count, for equal opportunity all rows unless ``center=False``;
-        exact kernels except precomputed ones.
+        The training data with positive weight that the criterion compares (for equal opportunity
+        all, unless ``center=False``); only of exact kernels that are not precomputed.
     landmarks_ : ndarray of shape (n_landmarks, n_features)
-        The rows that others are compared with; only with ``approximation="nystroem"``.
+        The rows that all others are compared with; only with ``approximation="nystroem"``.
     moments_ : GroupMoments
         Moments of the features of all rows seen, for `partial_fit`; approximate modes only.
     groups_ : dict
@@ -200,16 +213,19 @@ class FairKernelPCA(Representation):
     feature_names_in_ : ndarray of shape (n_features,)
         Their names; only where all of them are strings.
     n_samples_seen_ : int
-        Number of rows that count.
+        Number of rows with positive weight that the criterion compares.
 
     See Also
     --------
     FairPCA : The linear method.
     FairPLS : Components that predict a known target, with a kernel or without.
-    sklearn.decomposition.KernelPCA : The same without the constraint.
+    sklearn.decomposition.KernelPCA : Kernel PCA without the constraint.
+    fairpca.metrics.leakage : How well a probe predicts an attribute from a representation.
 
     Notes
     -----
+    User guide: :doc:`/howto/choosing` and :doc:`/explanation/kernels`.
+
     Kernel values are computed in double precision whatever the rows are in. In a stream, landmarks
     and ``gamma="scale"`` come from the first batch.
 
@@ -324,10 +340,11 @@ class FairKernelPCA(Representation):
         X : array-like, frame or sparse matrix of shape (n_samples, n_features)
             Features; with ``kernel="precomputed"``, the kernel matrix (n_samples, n_samples).
         y : array-like of shape (n_samples,), default=None
-            Labels; only the criteria other than demographic parity look at them.
-        sensitive_features : array-like, Series, frame or dict of columns with n_samples rows
-            Sensitive attributes, paired with the rows by position. Required, unless
-            `sensitive_columns` names columns of X.
+            Labels; only the criteria other than demographic parity use them.
+        sensitive_features : array-like, Series, frame or dict of columns, default=None
+            Sensitive attributes of the n_samples rows, in any number of columns, paired with the
+            rows by position: where both have row labels, as in pandas, these must be the same in
+            the same order. Required, unless `sensitive_columns` names columns of X.
         sample_weight : array-like of shape (n_samples,), default=None
             Weights >= 0.
 
@@ -387,8 +404,15 @@ class FairKernelPCA(Representation):
 
         Parameters
         ----------
-        X, y, sensitive_features, sample_weight
-            As in `fit`.
+        X : array-like, frame or sparse matrix of shape (n_samples, n_features)
+            Features; with ``kernel="precomputed"``, the kernel matrix (n_samples, n_samples).
+        y : array-like of shape (n_samples,), default=None
+            Labels; only the criteria other than demographic parity use them.
+        sensitive_features : array-like, Series, frame or dict of columns, default=None
+            Sensitive attributes of the n_samples rows. Required, unless `sensitive_columns` names
+            columns of X.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights >= 0.
 
         Returns
         -------
@@ -414,8 +438,15 @@ class FairKernelPCA(Representation):
 
         Parameters
         ----------
-        X, y, sensitive_features, sample_weight
-            As in `fit`. Levels of an attribute may be new, or absent, in a batch.
+        X : array-like, frame or sparse matrix of shape (n_samples, n_features)
+            Features of the batch, in the same columns as in every other batch.
+        y : array-like of shape (n_samples,), default=None
+            Labels; only the criteria other than demographic parity use them.
+        sensitive_features : array-like, Series, frame or dict of columns, default=None
+            Sensitive attributes of the n_samples rows. A batch may bring new levels of an
+            attribute, or lack some. Required, unless `sensitive_columns` names columns of X.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights >= 0.
 
         Returns
         -------
@@ -443,6 +474,7 @@ class FairKernelPCA(Representation):
         Returns
         -------
         rows : ndarray of shape (n_samples, n_features)
+            The rows in the original columns, without what was removed.
         """
         T = self._checked_representation(X)
         if "_inverse" not in vars(self):

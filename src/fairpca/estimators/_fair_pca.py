@@ -65,7 +65,7 @@ from ._reader import HOST, Reader
 from ._transform import available_where
 
 DEFAULT_PENALTY = 0.5
-"""Chosen on held-out rows of six data sets: see docs/explanation/covariances.md."""
+"""Chosen on held-out data of six data sets: see docs/explanation/covariances.md."""
 
 
 PAPERS_DIRECTIONS = 0.85
@@ -78,7 +78,7 @@ their units were forgotten."""
 
 _UNAVAILABLE = {
     "partial_fit": (
-        "partial_fit sees every batch once, and match='distributions' looks at rows many times. "
+        "partial_fit reads every batch once, and match='distributions' reads rows many times. "
         "Use fit (of a file, a Dask or a Spark collection, too), or match='covariances'."
     ),
     "fit_moments": (
@@ -95,92 +95,97 @@ class FairPCA(FairTransformer):
     this is the one that keeps the most variance. Equivalently, no linear function of the projected
     data correlates with a sensitive attribute. It has a closed form and costs what plain PCA costs.
 
-    **Equal means do not hide what a non-linear model can see.** `match` says how much is hidden
-    from whom: "means" from linear models, at the cost of plain PCA; "covariances" also from
-    quadratic ones; "distributions" from nearly every model that we know, at the cost of seconds to
-    a minute and of some variance. Equal means are exact on the rows used to fit, and hold on new
-    rows up to sampling error; what is left there, ``fairpca.metrics.leakage(..., probe="strong")``
-    measures.
+    **Mean parity protects against linear models only. Trees, kernels and neural networks can still
+    recover the attribute.** `match` selects the protection: "means" hides the attribute from linear
+    models; "covariances" also from quadratic ones; "distributions" from nearly every model that we
+    tested, in seconds to a minute and with less variance kept. Group means are equal on the
+    training data, and on held-out data up to sampling error: measure what is left there with
+    ``fairpca.metrics.leakage(..., probe="strong")``.
 
     Parameters
     ----------
     n_components : int, float or None, default=None
-        Number of components k. A float in (0, 1) takes the fewest components that together reach
-        this share of the total variance. None takes all feasible directions along which the rows
-        vary by more than rounding; a larger number is refused.
+        Number of components k. A float in (0, 1) selects the fewest components that together keep
+        this share of the total variance. None keeps all feasible directions along which the rows
+        vary by more than rounding; a larger number raises an error.
     match : {"means", "covariances", "distributions"}, default="means"
-        What to make equal across groups: means, exactly; also covariances; or, beside means, all
-        that readers see of the groups, as nearly as is worth it. Readers are regressions on random
-        features of the whitened components (waves, cuts, products of cuts, squares), drawn anew in
-        every step of a search. Numeric attributes have no groups: they are made uncorrelated, and
-        with "distributions" readers look for the number, and for which half it is in.
+        What to make equal across groups. "means": group means, exactly. "covariances": also the
+        covariances. "distributions": means exactly, and the distributions approximately, so that
+        readers predict the groups as little as possible. Readers are regressions on random features
+        of the whitened components (waves, cuts, products of cuts, squares), drawn anew in every
+        step of a search. Numeric attributes have no groups: they become uncorrelated with every
+        component, and with "distributions" readers predict the number, and on which side of its
+        median it is.
     covariance_method : {"exact", "spectral"}, default="exact"
-        "exact" finds a subspace with equal covariances, of those the one that keeps the most
-        variance (less the penalty), by optimisation. "spectral" is the paper's Fair PCA-S: it
-        searches the directions in which covariances differ least, and leaves a gap.
+        "exact" optimises over the subspaces with equal covariances, and returns the one that keeps
+        the most variance (less the penalty). "spectral" is the paper's Fair PCA-S: it searches the
+        directions in which covariances differ least, and leaves a gap.
     covariance_directions : int, float or None, default=None
-        The number l of directions, or the fraction of d (exact: of those in which rows vary), in
-        which covariances differ least and to which the search is confined. Fewer directions hide
-        more and keep less variance. None takes all of them; for the spectral method 0.85.
+        Restricts the search to the directions in which covariances differ least: their number l,
+        or their fraction of the number of features (for the exact method: of the number of
+        directions in which rows vary). Fewer directions hide more and keep less variance. None
+        searches all directions; for the spectral method, the fraction 0.85.
     covariance_penalty : float or None, default=None
         Weight mu of the penalty in ``C - mu |S_0 - S_1|``, whose leading directions are kept: C is
         the covariance of all rows, S_0 and S_1 are those of the groups. 0 keeps the most variance,
-        1 hides much more. The default is 0.5 for a given number of components, unless
-        `covariance_directions` is set; otherwise 0.
+        1 hides much more. None means 0.5 if `n_components` is an integer and
+        `covariance_directions` is None, and 0 otherwise.
     covariance_tol : float, default=1e-6
         Largest `covariance_gap_` that the exact method accepts. A larger value, such as 0.05, is a
-        budget: covariances may differ by that much, which keeps more variance and has a solution
-        where equal ones do not exist (many components, many groups).
+        budget: covariances may differ by that much. This keeps more variance, and has a solution
+        where no subspace has equal covariances (many components, many groups).
     distribution_penalty : float, default=6.0
-        Of ``match="distributions"``: how much a share of the groups that readers explain counts
-        against a share of the variance that fair PCA keeps. It rests where readers explain no more
-        than of shuffled groups. More hides more and keeps less.
+        Weight of the penalty of ``match="distributions"``: how much the share of the groups'
+        variance that readers explain counts, next to the share of the variance that is kept. There
+        is no penalty below what readers explain of shuffled groups. A larger value hides more and
+        keeps less.
     criterion : str, default="demographic_parity"
-        One of "demographic_parity", "equal_opportunity" and "equalized_odds".
-        Which rows are compared: all; those with ``y == pos_label`` (the fit counts these rows
-        alone, measured from the mean of all, as in the paper); or all rows within each class of y.
+        Which rows are compared. "demographic_parity": all rows. "equal_opportunity": the rows with
+        ``y == pos_label`` (only these are fitted, centred at the mean of all rows, as in the
+        paper). "equalized_odds": the rows of each class of y, class by class.
     pos_label : label, default=1
-        The positive class of equal opportunity; blanks around texts do not count.
+        The positive class of equal opportunity; blanks around texts are ignored.
     tradeoff : float in [0, 1], default=0.0
         The paper's lambda. Above 0, `transform` returns 2k columns: the fair representation, and
-        lambda times the standard one. A regularised model can hardly use the second part while
-        lambda is small; but with lambda > 0 the information is there and the guarantee is not: a
-        model that rescales its inputs (trees, a pipeline with a scaler after this step) reads the
-        second part at any lambda.
+        lambda times the standard one. There is no guarantee then: a regularised model can hardly
+        use the second part while lambda is small, but a model that rescales its inputs (trees, or a
+        scaler after this step) reads it at any lambda.
     scale : bool, default=False
         Whether to standardise the features inside. Without it, columns in large units decide what
-        is kept and what the constraint takes; where few of them do, an `UnscaledWarning` says so.
+        is kept and what the constraint removes; if a few columns dominate, there is an
+        `fairpca.errors.UnscaledWarning`.
     solver : {"auto", "dense", "iterative"}, default="auto"
-        LAPACK, or Lanczos iterations for data that are large in both directions.
+        "dense" is LAPACK; "iterative" is Lanczos, for data with many rows and many features;
+        "auto" chooses by size.
     sensitive_columns : list, default=None
         Columns of X (names, or positions) that are the attributes. They are removed from the
         features, so a plain pipeline needs no metadata routing; `transform` takes X with or
         without them. Put this step before imputers and scalers, which would treat the attributes
-        as features; `scale=True` standardises inside.
+        as features; ``scale=True`` standardises inside.
     sensitive_kinds : dict, default=None
-        Forces attributes to be "categorical" or "numeric", by column name. By default numbers
-        with fractions are numeric, and all else are levels: whole numbers too, of whatever type
-        and however many, with a warning from eleven on. Dates are refused unless declared.
+        Declares attributes as "categorical" or "numeric", by column name. By default floats with
+        fractions are numeric, and everything else is categorical, including integer values; more
+        than ten of these are a warning. Dates raise an error unless declared.
     intersectional : bool, default=False
         Whether to compare the joint groups of all categorical attributes (every combination)
         instead of each attribute's groups.
     missing_sensitive : {"error", "ignore", "group"}, default="error"
-        Missing attributes: refuse; let the row count for the variance but not for the
-        constraint; or treat missing as a level of its own.
+        What to do where an attribute is missing. "error" raises an error; "ignore" lets the row
+        count for the variance, but not for the constraint; "group" makes missing a level.
     device : str or None, default=None
-        Where to compute. None: where the rows are. Arrays of torch, CuPy and every other library
-        that follows the array API stay on their device, and so does all that is learned. "cuda",
-        "cuda:1" (or "cpu", for torch on the processor): rows in host memory are sent there block
-        by block, the next while one is worked on, and what is learned comes back as NumPy arrays.
-        Needs the extra ``torch``. Sparse rows become moments on the host, and the exact method of
-        matching covariances works there, from matrices alone.
+        Where to compute. None computes where the rows are: arrays of torch, CuPy and other
+        libraries of the array API stay on their device, and so does all that is learned. With
+        "cuda" or "cuda:1" (or "cpu", for torch on the processor), rows in host memory are sent
+        there block by block, and what is learned comes back as NumPy arrays; this needs the extra
+        ``torch``. Sparse rows become moments on the host, where covariances are matched exactly,
+        too.
     n_jobs : int or None, default=None
         Threads for the moments and the solution, -1 for all cores. None uses as many as BLAS does.
     random_state : int, RandomState or None, default=None
-        Start vector of the iterative solver; readers and batches of ``match="distributions"``,
-        where None is a seed, too: fits are the same.
+        Seed of the iterative solver's start vector, and of the readers and batches of
+        ``match="distributions"``. With None, too, fits are reproducible.
     verbose : bool, default=False
-        Whether to tell on standard error how far the matching of covariances or distributions is.
+        Whether to report on standard error how matching covariances or distributions proceeds.
 
     Attributes
     ----------
@@ -189,8 +194,8 @@ class FairPCA(FairTransformer):
     explained_variance_ : ndarray of shape (n_components,)
         Variance of each component.
     explained_variance_ratio_ : ndarray of shape (n_components,)
-        The same relative to the total variance of the original (with ``scale=True``: standardised)
-        features.
+        Variance of each component over the total variance of the original features (with
+        ``scale=True``: of the standardised ones).
     mean_ : ndarray of shape (n_features,)
         Mean of all rows, whatever the criterion; it is subtracted from each feature.
     scale_ : ndarray of shape (n_features,) or None
@@ -199,49 +204,53 @@ class FairPCA(FairTransformer):
     n_components_ : int
         The number of components.
     constraint_rank_ : int
-        How many directions the constraint took.
+        How many directions the constraint removed.
     standard_components_ : ndarray of shape (n_components, n_features)
         Components of plain PCA; only with ``tradeoff > 0``.
     groups_ : dict
         The levels of each attribute, or "numeric".
     mean_gap_ : float
-        The largest group difference left on the training rows, computed from their moments: the
+        The largest group difference in the training data, computed from their moments: the
         distance of a group's mean from the overall mean in standard deviations of a component,
-        or the correlation of a numeric attribute with it. At rounding where the constraint
-        holds; more is a `ResidualWarning`. With ``tradeoff > 0`` it speaks of the fair part only.
-        It says nothing of new rows: measure these with `fairpca.metrics.leakage`.
+        or the correlation of a numeric attribute with it. Rounding only, where the constraint
+        holds; more is a `fairpca.errors.ResidualWarning`. With ``tradeoff > 0`` it is that of the
+        fair part. For held-out data use `fairpca.metrics.leakage`.
     covariance_gap_ : float
         The largest relative difference between a group's covariance and the average in the
-        representation; not with ``match="means"``.
+        representation of the training data; not with ``match="means"``.
     separability_ : float
-        Which share of a group's indicator (or of a number) readers explain on the rows of the fit,
-        a mean over groups, attributes and readers; only with ``match="distributions"``.
+        The share of variance of a group's indicator (or of a numeric attribute) that readers
+        explain in the training data, averaged over groups, attributes and readers; only with
+        ``match="distributions"``.
     separability_null_ : float
-        The same of shuffled groups: what readers explain by chance.
+        What readers explain of shuffled groups, that is by chance; only with
+        ``match="distributions"``.
     moments_ : GroupMoments
         The moments of all rows seen, for `partial_fit` and for fits with other parameters through
-        `fit_moments`. After `fit` to wide or sparse rows (where they would be the rows
-        themselves), or to more than 4096 features, they are not kept.
+        `fit_moments`. They are not kept after `fit` to more than 4096 features, or to wide or
+        sparse rows, where they would be the rows themselves.
     n_features_in_ : int
         Number of columns of X.
     feature_names_in_ : ndarray of shape (n_features,)
         Their names; only where all of them are strings.
     n_samples_seen_ : int
-        Number of rows that count.
+        Number of rows with positive weight that the criterion compares.
 
     See Also
     --------
     FairPLS : Components that predict a known target.
-    FairKernelPCA : The same in the feature space of a kernel.
+    FairKernelPCA : Fair PCA in the feature space of a kernel.
     fairpca.erasers.LEACE : Keeps all columns, and changes rows least.
-    sklearn.decomposition.PCA : The same without the constraint.
-    fairpca.metrics.leakage : What a probe still reads from a representation.
+    sklearn.decomposition.PCA : PCA without the constraint.
+    fairpca.metrics.leakage : How well a probe predicts an attribute from a representation.
 
     Notes
     -----
-    Distributions are matched in a sample of at most 50,000 rows (2**25 numbers), drawn at random
-    and weighed as they are; moments are those of all rows. No finite sample proves that a
-    representation hides a group from every model: see docs/research/distributions.md.
+    User guide: :doc:`/howto/choosing`.
+
+    Distributions are matched in a random sample of at most 50,000 rows (2**25 numbers), with their
+    weights; moments are those of all rows. No finite sample proves that a representation hides a
+    group from every model: :doc:`/research/distributions`.
 
     References
     ----------
@@ -334,11 +343,11 @@ class FairPCA(FairTransformer):
             Spark DataFrame and `fairpca.io.ParquetRows` are read where they are, part by part, with
             the same result; for Spark, the other arguments are names of columns of X.
         y : array-like of shape (n_samples,), default=None
-            Labels; only the criteria other than demographic parity look at them.
-        sensitive_features : array-like, Series, frame or dict of columns with n_samples rows
-            Sensitive attributes, any number of columns, paired with the rows by position: where
-            both have row labels, as in pandas, these must be the same in the same order.
-            Required, unless `sensitive_columns` names columns of X.
+            Labels; only the criteria other than demographic parity use them.
+        sensitive_features : array-like, Series, frame or dict of columns, default=None
+            Sensitive attributes of the n_samples rows, in any number of columns, paired with the
+            rows by position: where both have row labels, as in pandas, these must be the same in
+            the same order. Required, unless `sensitive_columns` names columns of X.
         sample_weight : array-like of shape (n_samples,), default=None
             Weights >= 0.
 
@@ -363,12 +372,19 @@ class FairPCA(FairTransformer):
 
         The result is computed when it is first asked for (`transform`, or an attribute such as
         `components_`), so adding a batch costs no eigenvectors. Not with
-        ``match="distributions"``, which looks at rows many times.
+        ``match="distributions"``, which reads rows many times.
 
         Parameters
         ----------
-        X, y, sensitive_features, sample_weight
-            As in `fit`. Levels of an attribute may be new, or absent, in a batch.
+        X : array-like, frame or sparse matrix of shape (n_samples, n_features)
+            Features of the batch, in the same columns as in every other batch.
+        y : array-like of shape (n_samples,), default=None
+            Labels; only the criteria other than demographic parity use them.
+        sensitive_features : array-like, Series, frame or dict of columns, default=None
+            Sensitive attributes of the n_samples rows. A batch may bring new levels of an
+            attribute, or lack some. Required, unless `sensitive_columns` names columns of X.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights >= 0.
 
         Returns
         -------
@@ -388,7 +404,7 @@ class FairPCA(FairTransformer):
         moments : GroupMoments
             From `fairpca.moments.collect_moments`, possibly the sum over many batches or machines.
             The criterion and the treatment of missing attributes were applied when they were
-            collected. Not with ``match="distributions"``, which looks at rows.
+            collected. Not with ``match="distributions"``, which reads rows.
 
         Returns
         -------
@@ -408,23 +424,23 @@ class FairPCA(FairTransformer):
         Returns
         -------
         rows : ndarray of shape (n_samples, n_features)
-            What the components can express; the directions that carry the attributes stay at the
-            mean.
+            What the components can express; along the directions that were removed, rows are at
+            the mean.
         """
         T = self._checked_representation(X)  # solves first, where rows came in batches
         return self._map.inverse(T)
 
     def to_device(self, device: Any) -> Self:
-        """Move all that was learned to another device, or to another array library.
+        """Move all that was learned to another device or array library.
 
         `transform` takes rows on any device, wherever the estimator is; it then sends its small
         arrays along with every call, which moving the estimator saves.
 
         Parameters
         ----------
-        device : str, torch.device or array
-            "cpu" for NumPy arrays, "cuda" or "cuda:1" for torch tensors there; an array for
-            arrays of its library on its device (so CuPy works).
+        device : str, torch.device or ndarray
+            "cpu" for NumPy arrays, "cuda" or "cuda:1" for torch tensors there; or an example of
+            the arrays to use, of any library of the array API such as CuPy.
 
         Returns
         -------
@@ -546,7 +562,7 @@ class FairPCA(FairTransformer):
         return fair, {"separability_": found.value, "separability_null_": found.null}
 
     def _how_far(self, k: int | float | None) -> dict[str, Any]:
-        """Return the two knobs of matched covariances; each is off where only the other is set."""
+        """Return both options of matched covariances; each is off where only the other is set."""
         directions = check_directions(self.covariance_directions)
         penalty = check_penalty(self.covariance_penalty)
         if directions is None and penalty is None and self.covariance_method == "spectral":

@@ -66,7 +66,7 @@ from ._reader import HOST, Reader
 from ._transform import available_where
 
 COVARIANCE_PENALTY, DISTRIBUTION_PENALTY = 0.1, 1000.0
-"""Chosen on held-out rows: see docs/research/fair_pls.md."""
+"""Chosen on held-out data: see docs/research/fair_pls.md."""
 
 FEWEST_ROWS_EACH, MOST_CODES = 10, 1000
 """If so many rows have each value of a score, or there are no more values, they are codes."""
@@ -158,113 +158,119 @@ class _Passes:
 def _warn_of_few_values(
     scores: Sequence[Distribution], n_rows: int, learned: Mapping[str, Any]
 ) -> None:
-    """Warn where scores have so few values that each is a code for rows that are alike."""
+    """Warn where scores have so few values that each is a code for equal rows."""
     fewest = min(len(each.values) for each in scores)
     if fewest <= min(n_rows / FEWEST_ROWS_EACH, MOST_CODES):
         warn_user(
             f"A score has {fewest} different values in {n_rows:,} rows. Groups' shares below a "
             f"threshold can differ by {learned['distribution_gap_']:.3f} (distribution_gap_), as "
-            f"rows that are alike pass it together; and each value is a code for these rows, from "
-            f"which trees may read the groups as well as from the columns. Add features with more "
+            f"equal rows pass it together; and each value is a code for these rows, from which "
+            f"trees may predict the groups as well as from the columns. Add features with more "
             f"values, and measure the leakage by fairpca.metrics.leakage(probe='boosting').",
             ResidualWarning,
         )
 
 
 class FairPLS(FairTransformer):
-    r"""Supervised projection: components that predict `y`, distributed nearly alike in all groups.
+    r"""Supervised projection: components that predict `y`, with nearly equal group distributions.
 
     If the target is known, a representation need not keep everything: one column is enough for a
-    yes or no, or for a number. Among the directions in which all groups have the same mean, this
-    takes those that predict y best. A penalty, by default on any difference between the groups'
-    distributions of a column, makes the groups alike in it. One column with the same distribution
-    in all groups would hide the attribute from every model, linear or not. **It is nearly the same,
-    up to a tenth of its spread and to sampling error.** `fairpca.metrics.certified_gap` bounds how
-    far decisions by threshold can differ on new rows.
-
-    **Where all columns are categorical, a score has as many values as there are different rows**,
-    and is a code for them. No direction makes groups alike then, `distribution_gap_` stays large,
-    and trees may read the groups from the one score as well as from the columns: a warning says so.
+    binary or a continuous target. Among the directions in which all groups have the same mean, this
+    finds those that predict y best, with a penalty on differences between the groups' distributions
+    of the score. A score with the same distribution in all groups would hide the attribute from
+    every model, linear or not. **It is nearly the same, up to a tenth of its standard deviation and
+    to sampling error.** `fairpca.metrics.certified_gap` bounds how far selection rates can differ
+    in the population, at any threshold.
 
     Use it where you know what will be predicted; use `FairPCA` where you do not. With several
-    classes or targets, all columns are matched together, against readers that bend and cut them
-    in many ways. **More columns reveal more**: measure that with `fairpca.metrics.leakage`.
+    classes or targets, all columns are matched together, against readers that see non-linear
+    functions of them. **More columns leak more**: measure it with `fairpca.metrics.leakage`.
+
+    **Where all columns are categorical, a score has as many values as there are different rows**,
+    and is a code for them. No direction matches the groups then, `distribution_gap_` stays large,
+    and trees may predict the groups from the score as well as from the columns; there is a
+    `fairpca.errors.ResidualWarning`.
 
     Parameters
     ----------
     n_components : int or None, default=None
-        Number of columns; None for as many as the targets need: one for two classes or a number,
-        one less than there are classes otherwise.
+        Number of columns. None gives as many as the targets need: one for a binary or continuous
+        target, and otherwise one less than there are classes.
     match : {"distributions", "covariances", "means"}, default="distributions"
-        What is made alike in the groups: the mean of each column, exactly; also its spread, nearly;
-        also its distribution, nearly. The first two read the rows once.
+        What to make equal across groups. "means": the mean of each column, exactly. "covariances":
+        also its variance, approximately. "distributions": also its distribution, approximately.
+        The first two read the rows once.
     covariance_penalty : float or None, default=None
-        How much differences of the groups' variances along a direction count against it, in units
-        of variance; None for 1.0 with "covariances" and 0.1 with "distributions".
+        Penalty on differences between the groups' variances along a direction, in units of
+        variance. None means 1.0 with ``match="covariances"``, 0.1 with "distributions".
     distribution_penalty : float, default=1000.0
-        How much differences of the groups' shares below thresholds count against what is
-        explained of the target. Of several columns, a two-hundredth of it is what `FairPCA` means
-        by the name: how much the share of the groups that readers explain counts.
+        Penalty on differences between the groups' shares below thresholds, next to the share of
+        the target's variance that is explained. For several columns, a two-hundredth of it is the
+        weight of the share of the groups' variance that readers explain (the
+        `distribution_penalty` of `FairPCA`).
     shrinkage : float or None, default=None
-        What is added to the covariance of the features, in units of their average variance; None
-        lets generalised cross-validation choose, which counts rows and not their weights.
-    kernel : str, function or None, default=None
+        What is added to the covariance of the features, in units of their average variance. None
+        chooses it by generalised cross-validation, which counts rows and ignores their weights.
+    kernel : str, callable or None, default=None
         None is linear. "rbf", "laplacian", "poly", "sigmoid", "cosine" or a function of two rows
-        let scores bend: rows are seen through their kernel values with `n_landmarks` of them, next
-        to the columns themselves.
+        allow a non-linear score: of the columns, and of kernel values with `n_landmarks` rows.
     gamma : float, "scale" or "auto", default="scale"
-        Of rbf, laplacian, poly and sigmoid: "scale" is 1 / (n_features Var(X)), "auto" is
-        1 / n_features.
+        Coefficient of the rbf, laplacian, poly and sigmoid kernels. "scale" is
+        1 / (n_features Var(X)), "auto" is 1 / n_features.
     degree : float, default=3
-        Of poly.
+        Degree of the poly kernel.
     coef0 : float, default=1.0
-        Of poly and sigmoid.
+        Independent term of the poly and sigmoid kernels.
     n_landmarks : int, default=400
-        How many rows the others are compared with, from all joint groups alike.
+        How many rows all others are compared with by the kernel, drawn equally from all joint
+        groups.
     criterion : str, default="demographic_parity"
-        One of "demographic_parity", "equal_opportunity" and "equalized_odds".
-        Which rows are compared: all; those with ``y == pos_label``; those of each class. All rows
-        tell what predicts y. Needs a single y.
+        Which rows are compared. "demographic_parity": all rows. "equal_opportunity": the rows with
+        ``y == pos_label``. "equalized_odds": the rows of each class of y, class by class. What
+        predicts y is learned from all rows. The last two need a single y.
     pos_label : label, default=1
-        The positive class of equal opportunity, and that which the score of two classes rises
-        with. Found by its name: 1 is "1", too.
+        The positive class of equal opportunity, and of a binary target, whose score rises with it.
+        Compared by name: 1 is "1", too.
     scale : bool, default=True
         Whether to divide each feature by its standard deviation first, as scikit-learn's
         PLSRegression does. Without it, shrinkage and kernels see little of features in small
         units. With a kernel, deviations are those of the first rows seen, as landmarks are.
     target_kinds : dict, default=None
-        Forces columns of y to be "categorical" or "numeric", by name ("y" if there is none). Else
-        numbers with fractions are numeric, and all else classes; more than ten whole numbers are
-        asked about.
+        Declares columns of y as "categorical" or "numeric", by name ("y" if there is none). By
+        default floats with fractions are numeric, and everything else is classes; more than ten
+        integer values raise an error, and have to be declared.
     sensitive_columns : list, default=None
         Columns of X (names, or positions) that are the attributes. They are removed from the
         features; `transform` takes X with or without them.
     sensitive_kinds : dict, default=None
-        Forces attributes to be "categorical" or "numeric", by column name.
+        Declares attributes as "categorical" or "numeric", by column name. By default floats with
+        fractions are numeric, and everything else is categorical, including integer values.
     intersectional : bool, default=False
-        Whether to compare the joint groups of all categorical attributes.
+        Whether to compare the joint groups of all categorical attributes (every combination)
+        instead of each attribute's groups.
     missing_sensitive : {"error", "ignore", "group"}, default="error"
-        Missing attributes: refuse; let the row count, but in no group; or treat missing as a level
-        of its own.
+        What to do where an attribute is missing. "error" raises an error; "ignore" lets the row
+        count, but in no group; "group" makes missing a level.
     device : str or None, default=None
-        Where to compute with ``kernel=None``. None: where the rows are. "cuda": rows in host memory
-        are sent there block by block, and what is learned comes back as NumPy arrays.
+        Where to compute with ``kernel=None``. None computes where the rows are. With "cuda", rows
+        in host memory are sent there block by block, and what is learned comes back as NumPy
+        arrays.
     n_jobs : int or None, default=None
         Threads, -1 for all cores. None uses as many as BLAS does.
     random_state : int, RandomState or None, default=None
-        Which rows are landmarks; of several columns, which rows are drawn, and the readers.
+        Seed of the landmarks, and of the readers and the rows drawn to match several columns.
 
     Attributes
     ----------
     components_ : ndarray of shape (n_components, n_features)
-        What the centred (and scaled) features are multiplied with; with a kernel, what they
-        contribute beside it. Scores have unit variance and rise with the number, or the class,
-        that they predict best: of two classes with `pos_label`, else with the last one in
-        `targets_`. What predicts most comes first, before distributions are matched.
+        Weights of the centred (and scaled) features; with a kernel, those beside its values.
+        Scores have unit variance and rise with the number, or the class, that they predict best:
+        with `pos_label` of a binary target, else with the last class in `targets_`. Components are
+        in the order of what they predict before distributions are matched, most first.
     coef_ : ndarray of shape (n_components, n_features)
-        The same in the units of the original columns; ``kernel=None`` only.
+        Weights of the original columns, in their own units; only with ``kernel=None``.
     explained_targets_ : ndarray of shape (n_components, n_targets)
-        Which share of the variance of each target each column explains on the training rows.
+        Share of the variance of each target that each column explains in the training data.
     targets_ : dict
         The classes of each target, in their own order but for `pos_label`, or "numeric".
     mean_ : ndarray of shape (n_features,)
@@ -272,34 +278,37 @@ class FairPLS(FairTransformer):
     scale_ : ndarray of shape (n_features,) or None
         What each feature is divided by; None unless ``scale=True``.
     mean_gap_ : float
-        The largest difference of a group's mean left on the training rows, at rounding; see
-        `FairPCA`.
+        The largest group difference in the training data: the distance of a group's mean from the
+        overall mean in standard deviations of a column, or the correlation of a numeric attribute
+        with it. Rounding only, where the constraint holds.
     distribution_gap_ : float
-        The largest difference between a group's share below any threshold and that of all other
-        rows (Kolmogorov's distance) on the training rows, in any column; only with
-        ``match="distributions"``. Where scores have more than a million different values, a bound
-        from above, to three digits. New rows differ by more: see `fairpca.metrics.certified_gap`.
+        The largest difference in the training data between a group's share below any threshold and
+        that of all other rows (Kolmogorov's distance), in any column; only with
+        ``match="distributions"``. For scores with more than a million different values it is an
+        upper bound, to three digits. Held-out data differ by more:
+        `fairpca.metrics.certified_gap` bounds that.
     separability_ : float
-        Which share of the groups' variance readers of several columns explain on (a sample of) the
-        training rows; only with ``match="distributions"`` and more than one column.
+        Share of the groups' variance that readers of several columns explain in (a sample of) the
+        training data; only with ``match="distributions"`` and more than one column.
     separability_null_ : float
-        Which share they would explain of shuffled groups.
+        What readers explain of shuffled groups, that is by chance; only with `separability_`.
     shrinkage_ : float
-        What was added to the covariance.
+        What was added to the covariance of the features, in units of their average variance.
     covariance_penalty_ : float
-        The penalty in use.
+        The covariance penalty in use.
     distribution_penalty_ : float
-        The penalty in use.
+        The distribution penalty in use.
     dual_components_ : ndarray of shape (n_landmarks, n_components)
-        What kernel values with the landmarks are multiplied with; only with a kernel.
+        Weights of the kernel values with the landmarks; only with a kernel.
     landmarks_ : ndarray of shape (n_landmarks, n_features)
-        The rows that others are compared with, standardised with ``scale=True``.
+        The rows that all others are compared with, standardised with ``scale=True``; only with a
+        kernel.
     gamma_ : float or None
-        The kernel's gamma in use.
+        The kernel's gamma in use; None for kernels that have none. Only with a kernel.
     n_components_ : int
         The number of components.
     constraint_rank_ : int
-        How many directions the constraint took.
+        How many directions the constraint removed.
     groups_ : dict
         The levels of each attribute, or "numeric".
     moments_ : GroupMoments
@@ -309,22 +318,24 @@ class FairPLS(FairTransformer):
     feature_names_in_ : ndarray of shape (n_features,)
         Their names; only where all of them are strings.
     n_samples_seen_ : int
-        Number of rows that count.
+        Number of rows with positive weight.
 
     See Also
     --------
-    FairPCA : Keeps variance, for targets yet unknown.
+    FairPCA : Keeps variance, for targets that are not known yet.
     FairKernelPCA : Keeps variance in the feature space of a kernel.
-    fairpca.metrics.certified_gap : How far decisions by threshold can differ on new rows.
+    sklearn.cross_decomposition.PLSRegression : PLS without the constraint.
+    fairpca.metrics.certified_gap : Bounds how far selection rates differ at any threshold.
 
     Notes
     -----
-    The first two strengths have a closed form in moments; for one column the third takes six
-    Gauss-Newton steps from there, each one pass over the rows. Several columns are searched as in
-    `FairPCA`, on at most 50,000 rows that are drawn at random. Shares are compared at quantiles of
-    the score, so heavy tails do not count for more than they are. Neither the names of classes nor
-    a constant column change one score, but for its sign. Predicting is not its job: put a model
-    behind it.
+    User guide: :doc:`/howto/choosing` and :doc:`/explanation/fair_pls`.
+
+    "means" and "covariances" have a closed form in moments. For one column, "distributions" takes
+    six Gauss-Newton steps from there, each one pass over the rows; several columns are searched on
+    a random sample of at most 50,000 rows, as in `FairPCA`. Shares are compared at quantiles of the
+    score, so heavy tails have no extra weight. Names of classes and constant columns change nothing
+    about a score but its sign. The result is a representation: train a downstream model on it.
 
     References
     ----------
@@ -421,16 +432,20 @@ class FairPLS(FairTransformer):
     def fit(
         self, X: Any, y: Any = None, *, sensitive_features: Any = None, sample_weight: Any = None
     ) -> Self:
-        """Learn which few columns predict `y` and look alike in all groups.
+        """Learn few columns that predict `y`, with matched distributions in all groups.
 
         Parameters
         ----------
         X : array-like, frame or sparse matrix of shape (n_samples, n_features)
-            Features; see `FairPCA.fit` for Dask, Spark and files, which are read several times.
-        y : array-like of shape (n_samples,), or frame or dict of columns with n_samples rows
+            Features. Tensors of torch and CuPy stay on their device. A Dask array or DataFrame, a
+            Spark DataFrame and `fairpca.io.ParquetRows` are read where they are, part by part and
+            several times; for Spark, the other arguments are names of columns of X.
+        y : array-like of shape (n_samples,), or frame or dict of columns, default=None
             Targets: classes, numbers, or several columns of either kind. Required.
-        sensitive_features : array-like, Series, frame or dict of columns with n_samples rows
-            Sensitive attributes; see `FairPCA.fit`.
+        sensitive_features : array-like, Series, frame or dict of columns, default=None
+            Sensitive attributes of the n_samples rows, in any number of columns, paired with the
+            rows by position: where both have row labels, as in pandas, these must be the same in
+            the same order. Required, unless `sensitive_columns` names columns of X.
         sample_weight : array-like of shape (n_samples,), default=None
             Weights >= 0.
 
@@ -460,8 +475,15 @@ class FairPLS(FairTransformer):
 
         Parameters
         ----------
-        X, y, sensitive_features, sample_weight
-            As in `fit`. Levels of an attribute, and classes, may be new, or absent, in a batch.
+        X : array-like, frame or sparse matrix of shape (n_samples, n_features)
+            Features of the batch, in the same columns as in every other batch.
+        y : array-like of shape (n_samples,), or frame or dict of columns, default=None
+            Targets: classes, numbers, or several columns of either kind. Required.
+        sensitive_features : array-like, Series, frame or dict of columns, default=None
+            Sensitive attributes of the n_samples rows. A batch may bring new levels or classes, or
+            lack some. Required, unless `sensitive_columns` names columns of X.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights >= 0.
 
         Returns
         -------
@@ -635,8 +657,8 @@ class FairPLS(FairTransformer):
             labels = a.labels if isinstance(a, LevelMoments) and a.name not in said else ()
             if about_whole_numbers(a.name, labels):
                 raise UsageError(
-                    f"The target {a.name!r} has {len(labels)} whole-number values, and nobody "
-                    f"can tell classes from a quantity. Say target_kinds={{{a.name!r}: 'numeric'}} "
+                    f"The target {a.name!r} has {len(labels)} whole-number values, which "
+                    f"may be classes or a quantity. Pass target_kinds={{{a.name!r}: 'numeric'}} "
                     f"if it is a quantity, 'categorical' if these are classes."
                 )
 

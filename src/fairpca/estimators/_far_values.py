@@ -71,9 +71,9 @@ def warn_of_far_values(found: Sequence[FarValue], names: Sequence[Any] | None) -
     more = f"; and {len(found) - MOST_SHOWN} more columns" if len(found) > MOST_SHOWN else ""
     warn_user(
         f"Few values far from all others hold nearly all of the scatter: {told}{more}. Group means "
-        f"follow them, so what is made equal may not be so for everybody else. If they stand for "
-        f"missing values or totals, make them missing or leave these rows out; else clip them, or "
-        f"take ranks for values (QuantileTransformer of scikit-learn, fit_table(scale='rank')).",
+        f"follow them, so the groups of all other rows may still differ. If they stand for missing "
+        f"values or totals, make them missing or leave these rows out; else clip them, or use "
+        f"ranks (QuantileTransformer of scikit-learn, fit_table(scale='rank')).",
         OutlierWarning,
     )
 

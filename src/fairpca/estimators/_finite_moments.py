@@ -1,4 +1,4 @@
-"""Moments of rows whose numbers, and their squares, are finite; refusals with a way out."""
+"""Moments of rows whose numbers, and their squares, are finite; errors say what to do."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ RESIDUAL_LIMIT, RESIDUAL_LIMIT_SINGLE = 1e-7, 1e-3
 """Gaps above this are reported, in double and single precision."""
 
 DISTRIBUTION_PENALTY = 6.0
-"""Chosen on held-out rows of six data sets: see docs/research/distributions.md."""
+"""Chosen on held-out data of six data sets: see docs/research/distributions.md."""
 
 MOST_LEFT = 0.5
 """Where readers still see so much of what they see after fair PCA, it is reported."""
@@ -25,7 +25,7 @@ TOO_MANY_MAGNITUDES = "the data, or the weights, span too many orders of magnitu
 
 
 def say(line: str) -> None:
-    """Tell on standard error how far a search is."""
+    """Report on standard error how far a search is."""
     print(line, file=sys.stderr)  # noqa: T201  (asked for with verbose=True)
 
 
@@ -53,11 +53,11 @@ def warn_of_a_residual(gap: float, precision: float, reason: str) -> None:
     """Warn with the number if the constraint holds less exactly than rounding explains."""
     single = is_single(precision)
     if gap > (RESIDUAL_LIMIT_SINGLE if single else RESIDUAL_LIMIT):
-        advice = " or float64" if single else ""
+        remedy = " or float64" if single else ""
         warn_user(
             f"A group mean still differs by {gap:.1e} standard deviations of a component (or a "
             f"numeric attribute correlates by that much), more than rounding explains: "
-            f"{reason}{advice}. The number is in mean_gap_.",
+            f"{reason}{remedy}. The number is in mean_gap_.",
             ResidualWarning,
         )
 
@@ -69,7 +69,7 @@ def warn_of_readers(seen: Separability, n_rows: int, k: int, before: str = "fair
         warn_user(
             f"With {k} components, readers of {n_rows:,} rows explain {seen.value:.2f} of the "
             f"groups, hardly less than with {before} ({seen.start:.2f}); of shuffled groups they "
-            f"explain {seen.null:.2f}. There is too little to choose from: use fewer components, "
-            f"or a larger distribution_penalty. The number is in separability_.",
+            f"explain {seen.null:.2f}. Few directions are left to choose from: use fewer "
+            f"components, or a larger distribution_penalty. The number is in separability_.",
             ResidualWarning,
         )

@@ -74,9 +74,9 @@ class Transformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         T : ndarray of shape (n_samples, n_components)
             Of tensors and CuPy arrays: the same library, device and precision, also of float16 and
             bfloat16. Of three dimensions: three.
-            With ``tradeoff > 0``, twice as many columns. Computed in blocks: no copy of X, and no
-            kernel matrix, is ever there as a whole. Of a Dask or Spark collection: a lazy
-            collection of the same engine; `set_output` is for rows in memory.
+            The representation; with ``tradeoff > 0``, of twice as many columns. It is computed in
+            blocks, without a copy of X or a whole kernel matrix. For a Dask or Spark collection it
+            is a lazy collection of the same engine; `set_output` is for rows in memory.
         """
         self._check_solved()
         source = as_lazy_rows(X)
@@ -161,15 +161,15 @@ class Transformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
 
         Parameters
         ----------
-        input_features : ignored
-            As in scikit-learn.
+        input_features : array-like of str, default=None
+            Ignored; there for the interface of scikit-learn.
 
         Returns
         -------
         names : ndarray of str
             The class's name in lower case and a number: ``fairpca0, fairpca1, ...``; with
-            ``tradeoff > 0`` the standard half follows as ``fairpca_standard0, ...``, so that
-            nobody takes it for fair.
+            ``tradeoff > 0`` the standard half follows as ``fairpca_standard0, ...``, which is not
+            fair.
         """
         names = super().get_feature_names_out(input_features)
         k, prefix = self.n_components_, type(self).__name__.lower()
@@ -193,7 +193,7 @@ class Transformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         weights : ndarray of shape (n_features,) or (n_models, n_features)
             Per unit of each column of X, whether or not it was scaled inside, in the order of
             `feature_names_in_` (without the `sensitive_columns`).
-        intercept : float or array of shape (n_models,)
+        intercept : float or ndarray of shape (n_models,)
             What is left to add.
 
         Raises
@@ -225,9 +225,9 @@ class Transformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         linear = vars(self).get("_map")
         if not isinstance(linear, AffineMap):
             raise UsageError(
-                f"What this {type(self).__name__} returns is no linear function of the columns "
-                f"alone, so a model on it has no weights of theirs. Ask how much each column "
-                f"matters: sklearn.inspection.permutation_importance of the whole pipeline."
+                f"What this {type(self).__name__} returns is not a linear function of the columns "
+                f"alone, so a downstream model has no weights for them. Measure how much each "
+                f"column matters: sklearn.inspection.permutation_importance of the whole pipeline."
             )
         coef, added = np.asarray(coef, dtype=float), np.asarray(intercept, dtype=float)
         k = self._n_features_out
@@ -258,7 +258,7 @@ class Transformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
             T = check_array(T, dtype=FLOATS)
         if T.shape[1] != self._n_features_out:
             raise UsageError(
-                f"T has {T.shape[1]} columns, but this representation has {self._n_features_out}. "
+                f"X has {T.shape[1]} columns, but this representation has {self._n_features_out}. "
                 f"Pass what transform returned."
             )
         return T

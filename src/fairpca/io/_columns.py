@@ -41,7 +41,7 @@ def feature_block(batch: FileBatch, names: Sequence[str], dtype: np.dtype) -> np
         for chunk in column.chunks:
             if arrow.types.is_decimal(chunk.type):
                 chunk = chunk.cast(arrow.float64())
-            with np.errstate(over="ignore"):  # infinite numbers are refused later, by name
+            with np.errstate(over="ignore"):  # infinite numbers raise an error later, by name
                 row[start : start + len(chunk)] = chunk.to_numpy(zero_copy_only=False)
             start += len(chunk)
     return block

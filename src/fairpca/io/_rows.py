@@ -88,7 +88,7 @@ class FileRows(LazyRows):
     ) -> None:
         check_n_jobs(n_jobs)
         if type(batch_rows) is not int or batch_rows < 1:
-            raise UsageError(f"batch_rows={batch_rows!r} is no number of rows. Use 1 or more.")
+            raise UsageError(f"batch_rows={batch_rows!r} is not a number of rows. Use 1 or more.")
         self.files, self.batch_rows = files, batch_rows
         known = [file.n_rows for file in files if file.n_rows is not None]
         self.n_rows = sum(known) if len(known) == len(files) else None
@@ -342,30 +342,33 @@ class ParquetRows(_NumberRows):
     paths : path, or iterable of paths
         A file, a pattern such as ``"data/*.parquet"``, a folder (all ``*.parquet`` below it and
         below folders that are linked there, but for names that start with a dot or an underscore),
-        or a list of these. Folders named ``key=value`` are refused: that column is in no file.
+        or a list of these. Folders named ``key=value`` raise an error: that column is in no file.
     sensitive : str or sequence of str
         Columns of sensitive attributes: texts, numbers or truth values.
-    features : sequence of str, optional
-        Columns of numbers or truth values; by default all that are nothing else.
-    target, weight : str, optional
-        Columns of labels, and of weights >= 0.
-    ignore : str or sequence of str
-        Columns that are no features.
-    n_jobs : int, optional
+    features : sequence of str, default=None
+        Columns of numbers or truth values; by default all columns without another role.
+    target : str, default=None
+        Column of labels.
+    weight : str, default=None
+        Column of weights >= 0.
+    ignore : str or sequence of str, default=()
+        Columns that are not features.
+    n_jobs : int, default=None
         Threads that read and compute; by default as many as BLAS may use, -1 for all cores. The
         result is the same to the last bit.
-    progress : callable, optional
+    progress : callable, default=None
         Called with the number of rows done, and of all rows.
-    batch_rows : int, optional
+    batch_rows : int, default=None
         Rows at a time; by default about 32 MB of them.
-    dtype : {"float32", "float64"}, optional
-        What to compute in. By default single precision if all features are float32, with sums in
+    dtype : {"float32", "float64"}, default=None
+        Type to compute in. By default single precision if all features are float32, with sums in
         double precision.
-    encoder : fitted `fairpca.tables.TableEncoder` or the like, optional
-        Makes numbers of messy columns; `features` are then its columns.
-    attributes : callable, optional
-        From Arrow arrays of the sensitive columns, by name, to what `fit` takes for
-        sensitive features.
+    encoder : TableEncoder, default=None
+        Fitted `fairpca.tables.TableEncoder`, or an object with its methods, which turns messy
+        columns into numbers; `features` are then its columns.
+    attributes : callable, default=None
+        Function from Arrow arrays of the sensitive columns, by name, to the `sensitive_features` of
+        `fit`.
 
     Raises
     ------
@@ -375,7 +378,7 @@ class ParquetRows(_NumberRows):
 
     See Also
     --------
-    CSVRows : The same for text files.
+    CSVRows : Rows of text files.
     collect_moments : Takes these rows too, and returns their moments without a fit.
 
     Examples
@@ -411,12 +414,19 @@ class CSVRows(_NumberRows):
     paths : path, or iterable of paths
         A file, a pattern such as ``"data/*.csv"``, a folder (all ``*.csv``, ``*.tsv`` and their
         gzipped forms below it), or a list of these.
-    columns, header, skip_lines, encoding
-        How the files are written, see `fairpca.tables.read_table`.
+    columns : sequence of str, default=None
+        For files without names: what the columns are called.
+    header : bool, default=None
+        Whether the first line has the names; by default it must look like names.
+    skip_lines : int, default=0
+        Lines to skip at the beginning of each file.
+    encoding : str, default=None
+        The encoding, such as "cp1252"; by default UTF-8, or UTF-16 where a file begins with its
+        mark.
     **options
-        As for `fairpca.io.ParquetRows`: ``sensitive``, ``features`` and all others. Numbers in
-        texts are read in double precision; the number of all rows is not known, so `progress` is
-        told None.
+        All parameters of `fairpca.io.ParquetRows`: ``sensitive``, ``features`` and so on. Numbers
+        in texts are read in double precision; the number of all rows is unknown, so `progress` gets
+        None.
 
     Raises
     ------
@@ -430,8 +440,8 @@ class CSVRows(_NumberRows):
 
     Notes
     -----
-    Whether an attribute is a number is decided by all its values, as in memory. So columns of
-    attributes and labels are looked through once before, up to the first text that is no number.
+    Whether an attribute is numeric depends on all its values, as in memory. So columns of
+    attributes and labels are read once before, up to the first text that is not a number.
 
     Examples
     --------

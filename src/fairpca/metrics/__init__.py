@@ -1,4 +1,4 @@
-"""Numbers about a representation: what it keeps, and what it still gives away."""
+"""Numbers about a representation: what it keeps, and what it leaks."""
 
 from ._auc import (
     AucDraws,

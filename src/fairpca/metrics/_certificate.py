@@ -1,4 +1,4 @@
-"""A bound on the unfairness of all thresholds on a score, from a sample of rows."""
+"""A bound on the demographic-parity gap of all thresholds on a score, from a sample of rows."""
 
 from __future__ import annotations
 
@@ -16,16 +16,18 @@ from ._inputs import coded_levels, score_places
 
 @dataclass(frozen=True)
 class PairGap:
-    """What is known of one pair of groups.
+    """The bound for one pair of groups.
 
-    Parameters
+    Attributes
     ----------
-    pair : (object, object)
+    pair : tuple of (object, object)
         The two groups.
-    bound, observed : float
-        Upper bound on the largest gap, and the largest gap on these very rows.
-    n_rows : (int, int)
-        Rows of either group.
+    bound : float
+        Upper bound on the largest gap in the population.
+    observed : float
+        The largest gap in these rows.
+    n_rows : tuple of (int, int)
+        Number of rows of each of the two groups.
     """
 
     pair: tuple[Any, Any]
@@ -36,30 +38,29 @@ class PairGap:
 
 @dataclass(frozen=True)
 class Certificate:
-    """Result of `certified_gap`: how far apart selection rates of groups can be on new rows.
+    """Result of `certified_gap`: how far apart selection rates can be in the population.
 
-    Parameters
+    Attributes
     ----------
     bound : float
         With probability `confidence`, no threshold on the score has a larger demographic-parity
-        gap, between any two groups, on new rows. 1 certifies nothing.
+        gap in the population, between any two groups. 1 certifies nothing.
     observed : float
-        The gap of the least fair threshold on these rows.
+        The gap of the least fair threshold in these rows.
     n_rows : int
-        How many rows there are.
+        Number of rows.
     confidence : float
-        Probability that the bounds hold, over the draw of the rows.
+        Probability that all bounds hold together, over the draw of the rows.
     method : {"deviation", "dkw"}
-        Where they come from.
-    pair : (object, object)
-        The groups that `bound` is about; often those with the fewest rows.
-    pairs : tuple
-        All pairs, each with its `pair`, `bound`, `observed` and `n_rows` of both groups. The
-        confidence is that of all their bounds together.
+        The inequality that the bounds come from.
+    pair : tuple of (object, object)
+        The two groups with the largest bound; often those with the fewest rows.
+    pairs : tuple of PairGap
+        All pairs, each with its `pair`, `bound`, `observed` and the `n_rows` of both groups.
 
     See Also
     --------
-    certified_gap : What makes it.
+    certified_gap : Returns it.
 
     Examples
     --------
@@ -97,11 +98,11 @@ def certified_gap(
     confidence: float = 0.95,
     method: str = "deviation",
 ) -> Certificate:
-    r"""Bound the demographic-parity gap of all thresholds on a score, on new rows.
+    r"""Bound the demographic-parity gap of all thresholds on a score in the population.
 
     The bound is for finite samples: no approximation, and no assumption on how rows are
-    distributed. It holds for a threshold that was chosen on these very rows, by somebody who knows
-    the groups. It holds only if
+    distributed. It also holds for a threshold chosen on these rows with knowledge of the groups. It
+    holds only if
 
     * the rows are independent draws from the distribution that decisions will be made on;
     * **the score was chosen without these rows** (fit the model on others);
@@ -117,20 +118,22 @@ def certified_gap(
     confidence : float in (0, 1), default=0.95
         Probability that the bound holds, over the draw of the rows.
     method : {"deviation", "dkw"}, default="deviation"
-        Where the bound comes from; see Notes.
+        The inequality that the bound comes from; both are in the Notes.
 
     Returns
     -------
     certificate : Certificate
-        The bound, and the largest gap on these rows.
+        The bound, and the largest gap in these rows.
 
     See Also
     --------
-    Certificate : What it returns.
-    distribution_gap : The largest gap on these rows alone.
+    Certificate : The result.
+    distribution_gap : The largest gap in these rows alone.
 
     Notes
     -----
+    User guide: :doc:`/research/certificate`.
+
     The largest gap between groups g and h is the Kolmogorov distance of their distributions of
     scores, :math:`D = \max_t |F_g(t) - F_h(t)|`. `observed` is the same of the rows.
 

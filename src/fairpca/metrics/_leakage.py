@@ -1,4 +1,4 @@
-"""What a classifier can still read from a representation about a sensitive attribute."""
+"""How well a classifier predicts a sensitive attribute from a representation."""
 
 from __future__ import annotations
 
@@ -15,43 +15,45 @@ from ._auc import AucDraws, cross_fitted_aucs
 from ._inputs import finite_rows, median_threshold, read_groups, row_weights
 from ._probes import Probe, as_classifier
 
-_SURELY = 0.998  # below chance by so much confidence, rows are those of the fit: 1 in 1000 is not
+_SURELY = 0.998  # below chance with this confidence, rows are training data but for 1 in 1000
 
 
 @dataclass(frozen=True)
 class Leakage:
-    """How well a probe predicts an attribute, next to what chance alone would give.
+    """Result of `leakage`: how well a probe predicts an attribute, and what chance alone gives.
 
-    Parameters
+    Attributes
     ----------
     probe : str
         "linear", "boosting", "kernel", "strong", or the class name of the classifier that was
         passed.
     auc : float
-        Mean of `fold_aucs`: 0.5 is guessing, 1 is certainty.
+        Mean of `fold_aucs`: 0.5 is chance, 1 is certainty.
     fold_aucs : tuple of float
         AUC on each held-out fold.
-    chance_mean, chance_interval : float, (float, float)
-        Mean and central 90 % of the AUCs of a probe that knows nothing: above that interval is
-        what `above_chance` says, at 5 %.
+    chance_mean : float
+        Mean AUC of a probe that knows nothing.
+    chance_interval : tuple of (float, float)
+        Central 90 % of the AUCs of a probe that knows nothing. An AUC above it is significant at
+        5 % (`above_chance`).
     p_value : float
-        How often such a probe does as well or better.
+        Share of probes that know nothing and do as well or better.
     n_rows : int
         Number of rows scored, each of them once.
-    interval : (float, float)
-        Where the AUC on new rows lies, with 95 % confidence. It may include 0.5 where the
-        p-value is small, and the other way round: it says how large a leak is, and
-        `above_chance` whether there is one.
-    attackers : tuple of (str, float)
-        Of the strong probe, each attacker and its AUC, the best first: the mean over inner folds of
-        the training rows, by which the attacker of each fold is chosen. They are for comparison;
-        that of the best is too large, as the best of many is. Empty for other probes.
-    skipped : tuple of str
+    interval : tuple of (float, float)
+        95 % confidence interval of the AUC on new data. It may include 0.5 where the p-value is
+        small, and the reverse: the interval measures how large a leak is, `above_chance` tests
+        whether there is one.
+    attackers : tuple of (str, float), default=()
+        Each attacker of the strong probe with its AUC, the best first: the mean over inner folds of
+        the training data, by which the attacker of each fold is chosen. They are for comparison;
+        the best of many is too optimistic. Empty for other probes.
+    skipped : tuple of str, default=()
         The attackers for which `effort` left no time.
 
     See Also
     --------
-    leakage : What makes it.
+    leakage : Returns it.
 
     Examples
     --------
@@ -85,7 +87,7 @@ class Leakage:
     def __str__(self) -> str:
         low, high = self.chance_interval
         least, most = self.interval
-        below = "; below chance: are these the rows the projection was fitted to?"
+        below = "; below chance: are these the projection's training data?"
         return (
             f"{self.probe} probe: AUC {self.auc:.3f} [{least:.3f}, {most:.3f}] "
             f"on {self.n_rows} rows (chance {low:.3f} to {high:.3f}, p = {self.p_value:.3g}"
@@ -114,57 +116,57 @@ def leakage(
 ) -> Leakage:
     r"""Measure how well a probe predicts a sensitive attribute from a representation.
 
-    Use held-out rows: rows that were **not** used to fit the projection. On its training rows fair
-    PCA has made the group means equal. So a gap in four folds is the opposite gap in the fifth, and
-    a cross-validated linear probe falls *below* 0.5. That number says nothing about new rows.
+    Use held-out data: rows that were **not** used to fit the projection. In its training data the
+    group means are equal, so a gap in four folds is the opposite gap in the fifth, and a
+    cross-validated linear probe falls *below* 0.5. That number does not apply to new data.
 
-    The linear probe standardises its columns, so it also sees a small ``tradeoff`` that a
+    A linear probe at chance does not cover other models. Before you call an attribute hidden,
+    measure with ``probe="strong"``, the best of some twenty attackers. It does not cover a linear
+    model's score for something else either, which may rank the groups where columns are skewed:
+    pass that score as a representation of one column, ``score.reshape(-1, 1)``.
+
+    The linear probe standardises its columns, so it also uses a small ``tradeoff`` that a
     regularised model would hardly use. For such a model, pass ``probe=LogisticRegression()``.
 
-    Copies of rows, or several rows of one person, look like leakage: the probe meets in one fold
-    what it learned by heart in another. Keep one of each.
-
-    A linear probe at chance is no promise about another model. Before you say that an attribute is
-    hidden, measure with ``probe="strong"``, which sends out the best of some twenty attackers. Nor
-    is it one about a linear model's score for something else, which may rank groups apart where
-    columns are skewed: pass that score as a representation of one column, ``score.reshape(-1, 1)``.
+    Duplicate rows, or repeated measures of one person, look like leakage: the probe meets in one
+    fold what it memorised in another. Keep one of each.
 
     Parameters
     ----------
     X : array-like of shape (n_samples, n_features)
-        Representation of held-out rows.
+        Representation of held-out data.
     sensitive_features : array-like of shape (n_samples,)
         Level of each row. With more than two levels, the AUCs of each level against the rest
-        are averaged. A number, that is one with fractions, is cut at its median (above or not);
-        so cut whole numbers that are a quantity: ``age > np.median(age)``.
+        are averaged. Floats with fractions are cut at their median (above or not); cut integer
+        values that are a quantity yourself: ``age > np.median(age)``.
     probe : "linear", "boosting", "kernel", "strong" or classifier, default="linear"
-        Logistic regression on standardised columns; gradient-boosted trees, 50 rounds of them, or
-        25 for more than 4 levels; ridge regression on Gaussian-kernel features of standardised
-        columns, with 200 landmarks; the best attacker of a panel (see Notes); or any scikit-learn
-        classifier with ``predict_proba`` or ``decision_function``, of which clones are fitted. The
-        first three are those of `fairpca.audit`.
+        "linear": logistic regression on standardised columns. "boosting": gradient-boosted trees,
+        50 rounds of them, or 25 for more than 4 levels. "kernel": ridge regression on
+        Gaussian-kernel features of standardised columns, with 200 landmarks. "strong": the best
+        attacker of a panel (see Notes). Or any scikit-learn classifier with ``predict_proba`` or
+        ``decision_function``, of which clones are fitted. `fairpca.audit` uses the first three.
     cv : int, default=5
         Number of stratified, shuffled folds.
     n_permutations : int, default=1000
         Number of draws from chance.
     effort : float or None, default=None
-        How many seconds the strong probe may take, or None for as many as it takes: some 5 for
-        500 rows of 10 columns, 15 for 6000 rows and ``cv=3``. Attackers run from cheap to
-        expensive. Those that would start too late are left out of all folds and named in the
-        result, which then depends on the machine. The first runs in any case, as other probes do.
+        Seconds that the strong probe may take, or None for no limit: it takes some 5 for 500 rows
+        of 10 columns, 15 for 6000 rows and ``cv=3``. Attackers run from cheap to expensive. Those
+        that would start too late are left out of all folds and named in the result, which then
+        depends on the machine. The first one always runs, and other probes ignore `effort`.
     random_state : int, RandomState or None, default=None
-        Seeds the folds and the permutations. Attackers have seeds of their own.
+        Seed of the folds and the permutations. Attackers have seeds of their own.
     sample_weight : array-like of shape (n_samples,), default=None
         How much each row counts, in fitting the probe and in the AUC, such as how many people it
         stands for; only ratios matter, and rows of weight 0 are left out. The interval widens,
-        since rows of unequal weight tell less. Of a `probe` of your own, ``fit`` has to take it.
-        Attackers that take none (nearest neighbours, and networks before scikit-learn 1.7) are
-        fitted to rows drawn by weight.
+        since rows of unequal weight hold less information. Custom probes must accept
+        `sample_weight` in ``fit``. Attackers that do not (nearest neighbours, and networks before
+        scikit-learn 1.7) are fitted to rows drawn by weight.
 
     Returns
     -------
     found : Leakage
-        AUC with its interval, and what chance gives.
+        The AUC with its confidence interval, and the AUC of chance with a p-value.
 
     Raises
     ------
@@ -176,17 +178,19 @@ def leakage(
     Warns
     -----
     FittedRowsWarning
-        If the AUC is below 0.5 and chance explains it in fewer than 1 of 1000 cases: these are the
-        rows that the projection was fitted to. With ``probe="strong"`` a linear probe is asked,
-        too, since the best attacker is rarely one below chance.
+        If the AUC is below 0.5 and chance explains it in fewer than 1 of 1000 cases: these rows
+        are the projection's training data. With ``probe="strong"`` a linear probe is used for
+        this, too, since the best attacker is rarely below chance.
 
     See Also
     --------
-    Leakage : What it returns.
-    fairpca.audit : Asks several probes, before and after.
+    Leakage : The result.
+    fairpca.audit : Measures several probes, before and after.
 
     Notes
     -----
+    User guide: :doc:`/explanation/measuring`.
+
     Chance is measured by permuting the labels of the rows of each fold against the fixed scores;
     nothing is refitted. For a single fold this test is exact. The mean over K folds varies more
     than K independent folds would, because every pair of folds meets twice, each once as
@@ -208,7 +212,7 @@ def leakage(
     and the sum alone is right. So the sum is multiplied by :math:`1 + \min(1, (3/s)^2)`, where s is
     the distance of the AUC from 0.5 in roots of that sum.
 
-    A few rows of a level may lie together by chance, and then show next to no spread. So to the
+    A few rows of a level may lie together by chance, and then show next to no variance. So to the
     squares of n rows of the rarest level one is added: the variance of a share in n tosses, which
     no AUC exceeds. In
     simulations with 5 to 50 rows of the rarer of two levels, AUCs from 0.5 to 0.99 and one to
@@ -220,10 +224,10 @@ def leakage(
     mean is as certain. Permutations move labels, while weights stay with the rows.
 
     The attackers of the strong probe are logistic regression, nearest neighbours, kernel machines
-    of three widths, boosted trees and two networks. They look at standardised columns, at whitened
-    columns, and at the 5 whitened directions in which the means and covariances of the groups
-    differ most; what would see the same twice, looks once. An invertible linear map of `X` changes
-    nothing for those who look at whitened columns, up to rounding. Nearest neighbours learn from
+    of three widths, boosted trees and two networks. They get standardised columns, whitened
+    columns, and the 5 whitened directions in which the means and covariances of the groups differ
+    most; none runs twice on the same input. An invertible linear map of `X` changes nothing for
+    attackers of whitened columns, up to rounding. Nearest neighbours learn from
     5,000 rows at most, kernel machines and networks from 10,000, the others from 100,000.
 
     For each fold all attackers compete on three inner folds of the training rows; the one
@@ -235,8 +239,8 @@ def leakage(
     0.49 to 0.51, where the best attacker on the scored rows had 0.54, and a test at 5 % raised a
     false alarm in 0 to 3 % of cases.
 
-    An attacker below 0.5 is not turned round. That would pay on rows of the fit, where nearest
-    neighbours tend to be of the opposite group [1]_, and not on new rows.
+    An attacker below 0.5 is not inverted. That would pay in training data, where nearest
+    neighbours tend to be of the opposite group [1]_, and not in new data.
 
     References
     ----------
@@ -254,7 +258,7 @@ def leakage(
     False
     >>> leakage(noise + z[:, None], z, random_state=0).above_chance
     True
-    >>> wider = noise * (1 + z)[:, None]  # equal means, another spread
+    >>> wider = noise * (1 + z)[:, None]  # equal means, another variance
     >>> leakage(wider, z, random_state=0).above_chance
     False
     >>> found = leakage(wider, z, probe="strong", cv=2, random_state=0)
@@ -317,10 +321,10 @@ def _warn_of_fitted_rows(asked: dict[str, AucDraws]) -> None:
         if draws.interval(_SURELY)[1] < 0.5:
             warn_user(
                 f"The {name} probe has an AUC of {draws.auc:.3f} on {draws.n_rows} rows, "
-                f"significantly below chance, as on rows that a projection was fitted to: it makes "
-                f"groups equal there, so what is learned of some rows is wrong of the others, and "
-                f"says nothing about new rows. Fit the projection to other rows than those "
-                f"measured.",
+                f"significantly below chance, as in the training data of a projection: group means "
+                f"are equal there, so what a probe learns from some rows is wrong for the others, "
+                f"and nothing follows for new data. Measure held-out data: rows that the "
+                f"projection was not fitted to.",
                 FittedRowsWarning,
             )
             return

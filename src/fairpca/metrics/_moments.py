@@ -17,8 +17,7 @@ _BLOCK_ENTRIES = 2**22
 def explained_variance_ratio(X: ArrayLike, components: ArrayLike) -> float:
     r"""Share of the total variance of the rows that a subspace keeps.
 
-    The rows need not be those the subspace was fitted on; held-out rows give the honest
-    number. They are centred at their own mean.
+    Held-out data give the honest number. Rows are centred at their own mean.
 
     Parameters
     ----------
@@ -85,36 +84,36 @@ def explained_variance_ratio(X: ArrayLike, components: ArrayLike) -> float:
 def mean_gap(X: ArrayLike, sensitive_features: ArrayLike, *, robust: bool = False) -> float:
     r"""Return the largest distance of a group's mean from the mean of all rows, over columns.
 
-    In standard deviations of the column, as the ``mean_gap_`` of `fairpca.FairPCA` is of its
-    training rows. So 0.2 says: there is a column in which the average member of some group stands
-    0.2 standard deviations above or below the average row. With two groups of equal size they are
-    then 0.4 apart, and a normally distributed column alone tells them apart with an AUC of 0.61; 1
-    means groups that do not overlap, 0 that a linear model fitted to these rows is a constant.
+    In standard deviations of the column, like the ``mean_gap_`` of `fairpca.FairPCA` for its
+    training data. 0.2 means that in some column the average member of some group is 0.2 standard
+    deviations above or below the average row. Two groups of equal size are then 0.4 apart, and a
+    normally distributed column alone predicts the group with an AUC of 0.61; 1 means groups that do
+    not overlap, 0 that a linear model fitted to these rows is a constant.
 
-    On new rows it is never 0: a group of n rows is off by about :math:`1/\sqrt n` by chance alone,
-    and the largest of many groups and columns by more. Compare it with that of shuffled groups.
+    On held-out data it is never 0: a group of n rows is off by about :math:`1/\sqrt n` by chance
+    alone, and the largest of many groups and columns by more. Compare it with shuffled groups.
 
     Parameters
     ----------
     X : array-like of shape (n_samples, n_features)
         Representation.
     sensitive_features : array-like of shape (n_samples,)
-        Group of each row; or a number, one with fractions.
+        Group of each row; or floats with fractions, a numeric attribute.
     robust : bool, default=False
-        Whether to compare medians, in units of the middle half of the people, the range between
-        their quartiles. A few values far from all others decide means and deviations, so that the
-        gap of means may be zero while nearly everybody differs; medians hardly move.
+        Whether to compare medians, in units of the interquartile range. A few values far from all
+        others decide means and deviations, so that the gap of means may be zero while nearly
+        everybody differs; medians hardly move.
 
     Returns
     -------
     gap : float
-        0 where no column varies. Of a number, its largest correlation with a column; `robust`, by
-        ranks.
+        The largest distance; 0 where no column varies. For a numeric attribute, its largest
+        correlation with a column (with `robust`, the rank correlation).
 
     See Also
     --------
-    covariance_gap : The same of the covariances.
-    leakage : What a model can tell.
+    covariance_gap : Compares covariances.
+    leakage : How well a model predicts the attribute.
 
     Notes
     -----
@@ -172,10 +171,9 @@ def _median_gap(rows: np.ndarray, codes: np.ndarray, n_groups: int) -> float:
 def covariance_gap(X: ArrayLike, sensitive_features: ArrayLike) -> float:
     """Return the largest difference between a group's covariance and the average, relative to it.
 
-    A ratio of Frobenius norms, the same that `fairpca.FairPCA` reports of its training rows as
-    ``covariance_gap_``. On new rows it is larger, by sampling error: compare it with that of
-    shuffled groups. Groups with equal covariances may differ in shape; `leakage` with
-    ``probe="strong"`` measures what models find.
+    A ratio of Frobenius norms, like the ``covariance_gap_`` of `fairpca.FairPCA` for its training
+    data. On held-out data it is larger, by sampling error: compare it with shuffled groups. Groups
+    with equal covariances may differ in shape; `leakage` with ``probe="strong"`` measures that.
 
     Parameters
     ----------
@@ -187,10 +185,11 @@ def covariance_gap(X: ArrayLike, sensitive_features: ArrayLike) -> float:
     Returns
     -------
     gap : float
+        The largest difference over groups; 0 where no column varies.
 
     See Also
     --------
-    mean_gap : The same of the means.
+    mean_gap : Compares means.
 
     Examples
     --------

@@ -17,12 +17,12 @@ _ROUNDING = 1e-12  # by so much equal shares may differ
 def select_top(
     scores: ArrayLike, rate: float, *, sample_weight: ArrayLike | None = None
 ) -> np.ndarray:
-    """Select the rows with the highest scores, as near to a selection rate as thresholds come.
+    """Select the rows with the highest scores, at the threshold nearest to a selection rate.
 
-    This is how an audit decides: the rate is that of the positive rows among those that a model
-    was fitted to. At a threshold of one half a model of a rare outcome selects nobody, and no gap
-    can be seen. Rows with equal scores are decided alike, so that nobody's decision is drawn by
-    lot; of what thresholds can do, the rate that is nearest is taken, the larger of two as near.
+    This is how an audit decides: the rate is the share of positive rows in the training data. At a
+    threshold of one half, a model of a rare outcome selects nobody, and shows no gap. Rows with
+    equal scores get the same decision, none is random. Of all thresholds the one with the nearest
+    rate is used, and of two equally near ones that with the larger rate.
 
     Parameters
     ----------
@@ -76,14 +76,14 @@ def selection_rate_difference(
     Parameters
     ----------
     y_true : array-like of shape (n_samples,) or None
-        True labels: ignored by selection rates, as in fairlearn, so that all metrics are called
-        alike.
+        True labels: ignored by selection rates, as in fairlearn, so that all metrics have the same
+        arguments.
     y_pred : array-like of shape (n_samples,)
         Decisions, of two values at most; not scores.
     sensitive_features : array-like of shape (n_samples,)
-        Group of each row; a number with fractions is cut at its median.
+        Group of each row; floats with fractions are cut at their median.
     pos_label : object, default=1
-        The label and decision counted as positive.
+        The positive label and decision.
     sample_weight : array-like of shape (n_samples,), default=None
         How much each row counts; only ratios matter.
 
@@ -94,8 +94,8 @@ def selection_rate_difference(
 
     See Also
     --------
-    selection_rate_ratio : The same rates, divided.
-    true_positive_rate_difference : The same among the rows with a positive label.
+    selection_rate_ratio : The ratio of the same rates.
+    true_positive_rate_difference : Compares the rows with a positive label.
 
     Examples
     --------
@@ -128,8 +128,17 @@ def selection_rate_ratio(
 
     Parameters
     ----------
-    y_true, y_pred, sensitive_features, pos_label, sample_weight
-        As in `selection_rate_difference`; `y_true` is ignored.
+    y_true : array-like of shape (n_samples,) or None
+        True labels: ignored by selection rates, as in fairlearn, so that all metrics have the same
+        arguments.
+    y_pred : array-like of shape (n_samples,)
+        Decisions, of two values at most; not scores.
+    sensitive_features : array-like of shape (n_samples,)
+        Group of each row; floats with fractions are cut at their median.
+    pos_label : object, default=1
+        The positive label and decision.
+    sample_weight : array-like of shape (n_samples,), default=None
+        How much each row counts; only ratios matter.
 
     Returns
     -------
@@ -143,12 +152,12 @@ def selection_rate_ratio(
 
     See Also
     --------
-    selection_rate_difference : The same rates, subtracted.
+    selection_rate_difference : The difference of the same rates.
 
     Notes
     -----
     Ratios depend on which decision is called positive: rates of 98 and 99 % have a ratio of 0.99,
-    the rates of refusal, 2 and 1 %, one of 0.5. The difference is the same for both.
+    the rates of rejection, 2 and 1 %, one of 0.5. The difference is the same for both.
 
     Examples
     --------
@@ -181,9 +190,16 @@ def true_positive_rate_difference(
 
     Parameters
     ----------
-    y_true, y_pred, sensitive_features, pos_label, sample_weight
-        As in `selection_rate_difference`, with true labels of two values at most. Every group needs
-        a row whose true label is positive.
+    y_true : array-like of shape (n_samples,)
+        True labels, of two values at most. Every group needs a row with a positive one.
+    y_pred : array-like of shape (n_samples,)
+        Decisions, of two values at most; not scores.
+    sensitive_features : array-like of shape (n_samples,)
+        Group of each row; floats with fractions are cut at their median.
+    pos_label : object, default=1
+        The positive label and decision.
+    sample_weight : array-like of shape (n_samples,), default=None
+        How much each row counts; only ratios matter.
 
     Returns
     -------
@@ -197,8 +213,8 @@ def true_positive_rate_difference(
 
     See Also
     --------
-    selection_rate_difference : The same over all rows.
-    false_positive_rate_difference : The same over the other rows.
+    selection_rate_difference : Compares all rows.
+    false_positive_rate_difference : Compares the rows whose label is not positive.
 
     Examples
     --------
@@ -226,9 +242,16 @@ def false_positive_rate_difference(
 
     Parameters
     ----------
-    y_true, y_pred, sensitive_features, pos_label, sample_weight
-        As in `true_positive_rate_difference`; every group needs a row whose true label is not
-        positive.
+    y_true : array-like of shape (n_samples,)
+        True labels, of two values at most. Every group needs a row with one that is not positive.
+    y_pred : array-like of shape (n_samples,)
+        Decisions, of two values at most; not scores.
+    sensitive_features : array-like of shape (n_samples,)
+        Group of each row; floats with fractions are cut at their median.
+    pos_label : object, default=1
+        The positive label and decision.
+    sample_weight : array-like of shape (n_samples,), default=None
+        How much each row counts; only ratios matter.
 
     Returns
     -------
@@ -242,7 +265,7 @@ def false_positive_rate_difference(
 
     See Also
     --------
-    precision_difference : How many of those selected are positives.
+    precision_difference : Compares the rows that are selected.
 
     Examples
     --------
@@ -263,16 +286,25 @@ def precision_difference(
     pos_label: Any = 1,
     sample_weight: ArrayLike | None = None,
 ) -> float:
-    """Largest difference between groups in the share of positive decisions that are right.
+    """Return the largest difference between groups in precision: 0 is predictive parity.
 
-    0 is predictive parity: being selected means the same whatever the group. Where groups have
-    different shares of positives, no model that errs has this and equalized odds. It is the
+    Precision is the share of positive decisions that are right. Where groups have different shares
+    of positives, no model that errs has both predictive parity and equalized odds. It is the
     difference of a fairlearn MetricFrame of scikit-learn's precision_score.
 
     Parameters
     ----------
-    y_true, y_pred, sensitive_features, pos_label, sample_weight
-        As in `true_positive_rate_difference`; of every group a row needs to be selected.
+    y_true : array-like of shape (n_samples,)
+        True labels, of two values at most.
+    y_pred : array-like of shape (n_samples,)
+        Decisions, of two values at most; not scores. Every group needs a
+        selected row.
+    sensitive_features : array-like of shape (n_samples,)
+        Group of each row; floats with fractions are cut at their median.
+    pos_label : object, default=1
+        The positive label and decision.
+    sample_weight : array-like of shape (n_samples,), default=None
+        How much each row counts; only ratios matter.
 
     Returns
     -------
@@ -286,7 +318,7 @@ def precision_difference(
 
     See Also
     --------
-    false_positive_rate_difference : How many of those who are not positive are selected.
+    false_positive_rate_difference : Compares the rows whose label is not positive.
 
     Examples
     --------
@@ -306,18 +338,18 @@ def mean_prediction_difference(
     sensitive_features: ArrayLike,
     sample_weight: ArrayLike | None = None,
 ) -> float:
-    """Largest difference between groups' mean predictions of a number, such as a wage.
+    """Return the largest difference between groups' mean predictions of a continuous target.
 
     It is the difference of a fairlearn MetricFrame of fairlearn.metrics.mean_prediction.
 
     Parameters
     ----------
     y_true : array-like of shape (n_samples,) or None
-        True numbers: ignored, as in fairlearn.
+        True values: ignored, as in fairlearn.
     y_pred : array-like of shape (n_samples,)
-        Predictions, or the numbers themselves for the difference that the data has.
+        Predictions, or the true values for the difference in the data.
     sensitive_features : array-like of shape (n_samples,)
-        Group of each row; a number with fractions is cut at its median.
+        Group of each row; floats with fractions are cut at their median.
     sample_weight : array-like of shape (n_samples,), default=None
         How much each row counts; only ratios matter.
 
@@ -328,7 +360,7 @@ def mean_prediction_difference(
 
     See Also
     --------
-    distribution_gap : Whether more differs than the mean.
+    distribution_gap : Compares whole distributions.
 
     Examples
     --------
@@ -353,17 +385,21 @@ def distribution_gap(
     sensitive_features: ArrayLike,
     sample_weight: ArrayLike | None = None,
 ) -> float:
-    """Largest difference between groups in the share of rows above a threshold, over all of them.
+    """Return the largest difference between groups' shares above a threshold, over all thresholds.
 
-    The Kolmogorov distance of the groups' distributions: 0 where every threshold selects as many of
-    each group, 1 where one divides two groups.
+    The Kolmogorov distance of the groups' distributions: 0 where every threshold selects the same
+    share of each group, 1 where some threshold separates two groups.
 
     Parameters
     ----------
-    y_true, sensitive_features, sample_weight
-        As in `mean_prediction_difference`; `y_true` is ignored.
+    y_true : array-like of shape (n_samples,) or None
+        True values: ignored, as in fairlearn.
     y_pred : array-like of shape (n_samples,)
         Predictions or scores, ties and infinities included.
+    sensitive_features : array-like of shape (n_samples,)
+        Group of each row; floats with fractions are cut at their median.
+    sample_weight : array-like of shape (n_samples,), default=None
+        How much each row counts; only ratios matter.
 
     Returns
     -------
@@ -372,7 +408,7 @@ def distribution_gap(
 
     See Also
     --------
-    certified_gap : How large it may be in the population.
+    certified_gap : Bounds the gap in the population.
 
     Examples
     --------
@@ -389,7 +425,7 @@ def distribution_gap(
 def group_shares(
     flags: np.ndarray, groups: np.ndarray, *, among: np.ndarray | None = None, m: int = 0
 ) -> np.ndarray:
-    """Share of the rows of each group that are flagged, or of those `among` them; NaN of no rows.
+    """Return the share of each group's rows (`among` some) that are flagged; NaN of no rows.
 
     Flags may be probabilities, or numbers of which the mean is taken; `among` may be weights. At
     least `m` groups are counted, coded from 0.
@@ -414,7 +450,7 @@ def shares_up_to(
 
 
 def largest_difference(shares: np.ndarray) -> float:
-    """Largest difference between two groups' shares; NaN where one of them is."""
+    """Return the largest difference between two groups' shares; NaN where one of them is."""
     return float(shares.max() - shares.min())
 
 

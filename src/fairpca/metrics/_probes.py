@@ -55,9 +55,9 @@ def _kernel(n_levels: int, number: bool) -> Any:
 class NamedProbe:
     """A model that has a name: how it is made, and how audits speak of it.
 
-    `make` takes how many levels are told apart, and whether it is a number instead. Sentences speak
-    of `one` and of `several`; terminals, where there is little room, `briefly`. What does not see
-    how a column is scaled needs no scaling, and has no curve over the trade-off.
+    `make` takes the number of levels to predict, and whether the attribute is numeric instead.
+    Sentences speak of `one` and of `several`; terminals, where there is little room, `briefly`.
+    What does not see how a column is scaled needs no scaling, and has no curve over the trade-off.
     """
 
     make: Callable[[int, bool], Any]
@@ -209,7 +209,7 @@ def _one_over_typical_square(rows: np.ndarray) -> float:
     squares = pdist(rows, "sqeuclidean")
     different = squares[squares > 0]
     if len(different) == 0:
-        return 1.0  # all landmarks are equal: any width says so
+        return 1.0  # all landmarks are equal: any width will do
     # Where most rows are equal the median is 0; the distances that remain have a scale.
     typical = float(np.median(squares)) or float(np.median(different))
     return 1.0 / typical

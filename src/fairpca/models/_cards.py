@@ -1,4 +1,4 @@
-"""Model cards: what a model is, what it promises, and what it does not."""
+"""Model cards: what a model is, what it guarantees, and what it does not."""
 
 from __future__ import annotations
 
@@ -34,15 +34,15 @@ KNOWN_FACTS = (
 
 
 def model_card(model: Any, *, info: Mapping[str, Any] | None = None) -> str:
-    """Describe a fitted model in Markdown, for the person who is to rely on it.
+    """Describe a fitted model in Markdown, for the people who rely on it.
 
     Parameters
     ----------
     model : estimator or FairTableTransformer
         Anything that `fairpca.save` takes.
-    info : dict, optional
-        Plain facts about an estimator; a `fairpca.FairTableTransformer` has its own. Whatever is
-        not known by name is listed among the measured numbers.
+    info : dict, default=None
+        Plain facts about an estimator; a `fairpca.FairTableTransformer` has its own. Facts without
+        a place of their own are listed among the numbers.
 
     Returns
     -------
@@ -67,8 +67,8 @@ def model_card(model: Any, *, info: Mapping[str, Any] | None = None) -> str:
     model = fitted_model(model, info)
     sections = {
         "What it was trained on": _training(model),
-        "What it promises": _promises(model),
-        "What it does not promise": _caveats(model),
+        "What it guarantees": _guarantees(model),
+        "What it does not guarantee": _caveats(model),
         "Numbers": _numbers(model),
         "Parameters": _parameters(model.estimator_),
         "How to use it": _use(model),
@@ -110,12 +110,14 @@ def _training(model: FairTableTransformer) -> Iterator[str]:
         names = _markdown_list(info["sensitive"])
         yield f"- Sensitive attributes, never among the features: {names}"
     predicted = vars(estimator).get("targets_", {})
-    yes = f", the yes is {_markdown(info['pos_label'])}" if "pos_label" in info else ""
+    positive = (
+        f", the positive class is {_markdown(info['pos_label'])}" if "pos_label" in info else ""
+    )
     if info.get("target") is not None and not predicted:
-        yield f"- Target: {_markdown(info['target'])}{yes}"
+        yield f"- Target: {_markdown(info['target'])}{positive}"
     for name, classes in predicted.items():
-        kind = "a number" if isinstance(classes, str) else f"classes {_markdown_list(classes)}"
-        yield f"- Target that the columns are made to predict: {_markdown(name)}, {kind}{yes}"
+        kind = "continuous" if isinstance(classes, str) else f"classes {_markdown_list(classes)}"
+        yield f"- Target that the columns predict: {_markdown(name)}, {kind}{positive}"
     if model.encoder_ is not None:
         columns = model.encoder_.feature_names_in_
     else:
@@ -145,15 +147,15 @@ def _training(model: FairTableTransformer) -> Iterator[str]:
     if isinstance(features, KernelColumns):
         yield (
             f"- **The file holds {features.n_features} rows of the training data** (rows that "
-            f"others are compared with): treat it as you treat the data."
+            f"others are compared with): protect it like the data."
         )
 
 
-def _promises(model: FairTableTransformer) -> Iterator[str]:
-    """Say what holds for the rows that the model was trained on."""
+def _guarantees(model: FairTableTransformer) -> Iterator[str]:
+    """Say what holds in the training data."""
     name, estimator = type(model.estimator_).__name__, model.estimator_
     if isinstance(estimator, PlainPCA):
-        yield "Nothing: this method ignores the sensitive attributes. It is a yardstick."
+        yield "Nothing: this method ignores the sensitive attributes. It is a baseline."
         return
     if getattr(estimator, "tradeoff", 0.0) > 0:
         yield (
@@ -171,15 +173,15 @@ def _promises(model: FairTableTransformer) -> Iterator[str]:
         numbers = [name for name, levels in kinds.items() if isinstance(levels, str)]
         if len(numbers) < len(kinds) or not kinds:
             yield (
-                f"- On the rows it was trained on, all groups{within} have the same mean in every "
-                f"column, up to {gap}, so no linear model fitted to {rows} can tell the groups "
-                f"apart better than a constant."
+                f"- In the training data, all groups{within} have the same mean in every column, "
+                f"up to {gap}, so no linear model fitted to {rows} predicts the group better than "
+                f"a constant."
             )
         if numbers:
             yield (
-                f"- On the rows it was trained on, no column is correlated with "
-                f"{_markdown_list(numbers)}, up to {gap.split()[0]}: there is no linear relation "
-                f"with a number. Ranges of it, such as low, middle and high, may differ in means."
+                f"- In the training data, no column is correlated with {_markdown_list(numbers)}, "
+                f"up to {gap.split()[0]}: there is no linear relation with a number. Ranges of it, "
+                f"such as low, middle and high, may differ in means."
             )
         if not everybody:
             target, yes = (model.info_.get(name) for name in ("target", "pos_label"))
@@ -195,28 +197,28 @@ def _promises(model: FairTableTransformer) -> Iterator[str]:
         elif getattr(estimator, "match", "means") == "covariances":
             yield "- Group covariances were matched as well, up to `covariance_gap_`."
     else:
-        yield f"- What {name} promises is described in the documentation of the class."
-    yield "- The same row always gives the same numbers; nothing is drawn at random afterwards."
+        yield f"- What {name} guarantees is described in the documentation of the class."
+    yield "- The model is deterministic: the same row always gives the same numbers."
 
 
 def _of_distributions(model: FairTableTransformer) -> Iterator[str]:
-    """Say what fair PLS makes alike beyond means."""
+    """Say what fair PLS matches beyond means."""
     if model.estimator_.match == "covariances":
-        yield "- The spread of each column is more alike in the groups, by `covariance_penalty_`."
+        yield "- Group variances of each column were brought closer, by `covariance_penalty_`."
         return
     everybody = model.estimator_.criterion == "demographic_parity"
     whose = "" if everybody else ", within classes of the target"
     yield (
-        f"- On the rows it was trained on, each column has nearly the same distribution in all "
-        f"groups{whose}: of no group does the share below any threshold differ from that of all "
-        f"other rows by more than `distribution_gap_`. (A number has no groups: its covariance "
-        f"with being below is as small.)"
+        f"- In the training data, each column has nearly the same distribution in all "
+        f"groups{whose}: at any threshold, the share of a group below it differs from that of all "
+        f"other rows by at most `distribution_gap_`. (A numeric attribute has no groups: its "
+        f"covariance with being below is as small.)"
     )
     if len(model.get_feature_names_out()) == 1 and everybody:
         yield (
-            "- There is one column, so this is all there is to see: every threshold accepts nearly "
-            "the same share of all groups, and if the distribution were exactly the same in them, "
-            "no model, linear or not, could tell them apart."
+            "- There is one column, so every threshold selects nearly the same share of all "
+            "groups. If the distribution were exactly the same in all of them, no model, linear or "
+            "not, could predict the group."
         )
 
 
@@ -229,20 +231,19 @@ def _caveats(model: FairTableTransformer) -> Iterator[str]:
     elif len(model.get_feature_names_out()) > 1:
         yield (
             "- **Columns are matched together, but only against the models that were tried: others "
-            "may still tell the groups apart.** Measure the leakage."
+            "may still predict the groups.** Measure the leakage."
         )
     else:
         yield (
-            "- **On new rows the groups differ by more than `distribution_gap_`.** By how much at "
-            "most, whatever the threshold, `fairpca.metrics.certified_gap(scores, "
-            "sensitive_features)` tells of rows that the model was not fitted to (under another "
-            "criterion than demographic parity, of those of one class). That bounds what a "
-            "threshold does; a model that looks at narrow ranges of the column may see more. "
-            "Measure the leakage."
+            "- **On new data the groups differ by more than `distribution_gap_`.** "
+            "`fairpca.metrics.certified_gap(scores, sensitive_features)` of held-out data bounds "
+            "the difference at any threshold (under another criterion than demographic parity, "
+            "pass the rows of one class). A model that uses narrow ranges of the column may "
+            "predict the groups better than a threshold. Measure the leakage."
         )
     if "targets_" in vars(model.estimator_):
-        yield "- It keeps what predicts the target, and is of little use for anything else."
-    yield "- On new rows means are equal up to sampling error; more columns, more of it."
+        yield "- It keeps what predicts the target, and is of little use for other targets."
+    yield "- On new data means are equal up to sampling error, which grows with the columns."
     small = [
         f"{_markdown(label)} of {_markdown(name)} ({count} rows)"
         for name, levels in _counts_of(model).items()
@@ -251,23 +252,23 @@ def _caveats(model: FairTableTransformer) -> Iterator[str]:
     ]
     known = f" Small here: {', '.join(small[:MOST_LISTED])}." if small else ""
     yield f"- Means of small groups are uncertain, and so is what was removed for them.{known}"
-    yield "- If people, columns or their meaning drift, the promise fades: audit again on new data."
+    yield "- If people, columns or their meaning drift, the guarantee ends: audit new data again."
     joint = getattr(model.estimator_, "intersectional", False)
     others = "" if joint else ", nor are combinations of those that were"
-    yield f"- Attributes that were not named are not protected{others}."
+    yield f"- Attributes that were not declared are not protected{others}."
     yield "- A fair representation does not make a decision based on other columns fair."
 
 
 def who_may_see(estimator: Any) -> str:
-    """Say which models may still see the groups of a fitted estimator."""
+    """Say which models may still predict the groups of a fitted estimator."""
     match = getattr(estimator, "match", "means")
     if not estimator._equal_means or getattr(estimator, "tradeoff", 0.0) > 0:
-        return "Models may still see the groups"
+        return "Models may still predict the groups"
     if match == "distributions":
         return "No sample proves that the groups are hidden from every model"
     if match == "covariances" and "covariance_gap_" in vars(estimator):
-        return "Models that are neither linear nor quadratic may still see the groups"
-    return "Non-linear models may still see the groups"
+        return "Models that are neither linear nor quadratic may still predict the groups"
+    return "Non-linear models may still predict the groups"
 
 
 def _numbers(model: FairTableTransformer) -> Iterator[str]:
@@ -320,7 +321,7 @@ def _use(model: FairTableTransformer) -> Iterator[str]:
     yield "```python"
     yield "from fairpca import load"
     yield ""
-    yield 'model = load("model.fairpca")  # executes nothing; refuses altered files'
+    yield 'model = load("model.fairpca")  # executes nothing; altered files raise an error'
     yield f"T = model.transform({rows})  # array of {len(model.get_feature_names_out())} column(s)"
     yield "```"
 

@@ -101,7 +101,7 @@ def _with_target(table: Table, wanted: TableOptions, y: Any) -> tuple[Table, Tab
     if str(name) in frame and str(name) not in others:
         raise UsageError(
             f"y is called '{name}', and so is a column of the table, which would be a feature: "
-            f"what is to be predicted would be known. Say target='{name}', or rename one of them."
+            f"what is to be predicted would be known. Pass target='{name}', or rename one of them."
         )
     if not wanted.needs_target("y"):
         return table, replace(wanted, target=target if target in frame else None)
@@ -144,7 +144,7 @@ class TableOptions:
                 warn_user(notice.text, OutlierWarning)
 
     def check(self) -> None:
-        """Refuse what the method would ignore."""
+        """Raise where the method would ignore something."""
         if self.method not in TABLE_METHODS:
             listed = ", ".join(map(repr, TABLE_METHODS))
             parts = ", as of a model that was made of fitted parts," if self.method is None else ""
@@ -261,8 +261,8 @@ class TableOptions:
         for told in [*(plan.told for plan in plans if plan.told and plan.labels), *merged]:
             warn_user(told, ManyLevelsWarning)
         if target is not None and target.told:
-            yes = Notice("yes", "warning", target.name, None, None, target.told)
-            notices = [yes, *notices]
+            unclear = Notice("pos_label", "warning", target.name, None, None, target.told)
+            notices = [unclear, *notices]
         notes = [note for plan in plans for note in (plan.told, _what_was_merged(plan))]
         return {
             "data": name,
@@ -288,7 +288,7 @@ class TableOptions:
         return self.method == "fair_kernel_pca" and exact
 
     def needs_target(self, target: str | None) -> bool:
-        """Whether a target is predicted, or rows of one outcome compared; refuse if none is."""
+        """Whether a target is predicted, or rows of one outcome compared; raise without one."""
         why = ""
         if self.method == "fair_pls":
             why = "method='fair_pls' keeps what predicts the target"
@@ -299,7 +299,7 @@ class TableOptions:
         return bool(why)
 
     def of_target(self, roles: Roles) -> dict[str, Any]:
-        """Return what is said of the target: its kind, the yes, and whether it must be binary."""
+        """Return what is said of the target: kind, positive class, whether it must be binary."""
         with in_words_of_targets():
             kinds = checked_kinds(self.target_kinds, [roles.target])
         binary = self.method != "fair_pls" or self.criterion != "demographic_parity"

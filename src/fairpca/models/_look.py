@@ -37,7 +37,7 @@ MOST_LEVELS_COUNTED = 5_000
 """Texts with more different values are encoded by their letters, so none of them is unknown."""
 
 MOST_VALUES = 100_000
-"""Of more distinct values than this, numbers are no longer counted, and others are refused."""
+"""Of more distinct values, numbers are no longer counted, and others raise an error."""
 
 LOOK_AT = 8_192
 """Rows of a batch that show whether a column has many values."""
@@ -259,9 +259,9 @@ class _CountedValues:
                 return AttributePlan(name, "numeric", ""), {}
             raise TableError(
                 f"The target '{name}' has more than {MOST_VALUES:,} different values, but it must "
-                f"be a yes or no, or classes. Make a column of few values of it; if it is a "
-                f"quantity, fair PLS takes it with target_kinds={{{name!r}: 'numeric'}} (command "
-                f"line: --numeric {name})."
+                f"be binary, or classes. Make a column of few values of it; if it is a quantity, "
+                f"fair PLS accepts it with target_kinds={{{name!r}: 'numeric'}} (command line: "
+                f"--numeric {name})."
             )
         values, n_rows = list(self.counts), np.array(list(self.counts.values()), np.int64)
         plan, codes = plan_target(

@@ -24,7 +24,7 @@ from ..errors import ExportError, ModelFileError, UsageError
 FORMAT, VERSION = "fairpca model", 2
 
 MAX_BYTES = 2**31
-"""Files larger than this are refused before they are read, unless the caller allows more."""
+"""Larger files raise an error before they are read, unless the caller allows more."""
 
 KEY, DIGITS = "fairpca", 64
 _DIGEST = re.compile(rb'"\{\\"sha256\\":\\"([0-9a-f]{64})\\"')
@@ -66,7 +66,7 @@ def read_model_file(
 
 @contextmanager
 def about_file(path: str | os.PathLike[str]) -> Iterator[None]:
-    """Let a refusal name the file that it is about."""
+    """Let an error name the file that it is about."""
     try:
         yield
     except ModelFileError as reason:
@@ -132,7 +132,7 @@ def _check_digest(content: bytes) -> None:
 
 def _checked_header(metadata: Any) -> dict[str, Any]:
     try:
-        header: dict[str, Any] = json.loads(metadata[KEY], parse_constant=_refuse)
+        header: dict[str, Any] = json.loads(metadata[KEY], parse_constant=_no_json)
         json.dumps(header, ensure_ascii=False).encode("utf-8")  # no halves of characters
         known = isinstance(header, dict) and header["format"] == FORMAT
         version, written_by = header["format_version"], header["versions"]["fairpca"]
@@ -153,5 +153,5 @@ def _checked_header(metadata: Any) -> dict[str, Any]:
     return header
 
 
-def _refuse(constant: str) -> None:
+def _no_json(constant: str) -> None:
     raise UsageError(f"{constant} is not JSON")

@@ -42,12 +42,12 @@ def export_onnx(
         Where the file will be, ``model.onnx`` by custom.
     preprocessing : bool, default=True
         Whether the graph of a `fairpca.FairTableTransformer` starts at the columns of the table:
-        one input of shape (n, 1) each, numbers as `dtype` (NaN is missing), categories as strings
-        ("" is missing). If False, it starts at the encoded rows, as all others do: one input ``X``
-        of shape (n, d).
-    dtype : {"float32", "float64"}
-        Type of the numbers that go in, and of the output ``T`` of shape (n, k). In between, double
-        precision is used: kernel values cancel.
+        one input of shape (n_samples, 1) each, numbers as `dtype` (NaN is missing), categories as
+        strings ("" is missing). If False, it starts at the encoded rows, as the graphs of all other
+        models do: one input ``X`` of shape (n_samples, n_features).
+    dtype : {"float32", "float64"}, default="float32"
+        Type of the numbers that go in, and of the output ``T`` of shape (n_samples, n_components).
+        In between, double precision is used: kernel values cancel.
     overwrite : bool, default=False
         Whether a file of this name is replaced, in one step; else it is kept.
 

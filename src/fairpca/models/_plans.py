@@ -1,4 +1,4 @@
-"""What sensitive columns and targets mean: groups of enough rows, quantities, yes or no.
+"""What sensitive columns and targets mean: groups of enough rows, quantities, two classes.
 
 Rows in memory and rows of many files are measured by the same plan: values are counted, the counts
 decide which levels are groups, and the plan then tells the group of every row.
@@ -44,14 +44,14 @@ MOST_GROUPS = 12
 
 
 MOST_CLASSES = 50
-"""A target of more classes is refused unless somebody says that it has them."""
+"""A target of more classes raises an error unless it is declared to have them."""
 
 
 @dataclass(frozen=True)
 class AttributePlan:
     """Which levels of a column are groups: by most rows, what was merged last; or a quantity.
 
-    A target has all its levels, or is a yes or no: "binary", 1 where it is the last of the labels.
+    A target has all its levels, or is "binary": 1 where it is the last of the labels.
     `position` has the group of each level that is not too rare; `n_unknown` rows have no group. A
     quantity is as it is to estimators, and `cut` in two to be measured. What users should know of
     the kind of the column is in `told`, of the groups in `note`.
@@ -214,7 +214,7 @@ def plan_column(
     if told and most is not None and len(texts) > most:
         raise UsageError(
             f"The sensitive column '{name}' has {len(texts)} whole-number values. If it is a "
-            f"quantity, say {how_to_say(name, 'numeric')}; if they are codes, say "
+            f"quantity, pass {how_to_say(name, 'numeric')}; if they are codes, pass "
             f"{how_to_say(name, 'categorical')}: the {most - 1} with the most rows are then "
             f"measured alone, the others together. Or make bands of it."
         )
@@ -280,13 +280,13 @@ _NO = frozenset(
         *("defaulted", "lost"),
     )
 )
-"""Words of decisions: of two values, one of them tells which is the yes."""
+"""Words of decisions: they show which of two values is the positive class."""
 
 _NEGATED = re.compile("(un|in|dis)-?")
 
 
 def _yes_among(levels: Sequence[str]) -> str | None:
-    """Return which of two levels says yes, by its words or as a number; None if neither does.
+    """Return which of two levels is positive, by its words or as a number; None if neither is.
 
     >>> _yes_among(["hired", "rejected"]), _yes_among(["default", "no default"])
     ('hired', 'default')
@@ -305,7 +305,7 @@ def _yes_among(levels: Sequence[str]) -> str | None:
 
 
 def _says(level: str) -> int:
-    """Return 1 where a word of a level says yes, -1 where one says no, else 0."""
+    """Return 1 where a word of a level is positive, -1 where one is negative, else 0."""
     words = {level} | {word for word in re.split("[ _-]+", level) if len(word) > 1}
     return -1 if words & _NO else int(bool(words & _YES))
 
@@ -352,9 +352,9 @@ def binary_target(
     else:
         raise TableError(
             f"The target '{column.name}' has {len(shown)} distinct values "
-            f"({listed(shown, 4)}), but it must be a yes or no. Say which value is the "
-            f"yes (pos_label='{shown[-1]}', on the command line --pos-label), or make a column of "
-            f"two values, such as whether it exceeds a limit."
+            f"({listed(shown, 4)}), but it must be binary. Name the positive class "
+            f"(pos_label='{shown[-1]}', on the command line --pos-label), or make a column of two "
+            f"values, such as whether it exceeds a limit."
         )
     is_positive = np.zeros(len(column), dtype=bool)
     is_positive[known] = codes == shown.index(chosen)
@@ -362,9 +362,9 @@ def binary_target(
 
 
 def about_the_yes(column: Series, remedy: str | None = None) -> str:
-    """Return which of two values is taken for the yes though nothing says so; else nothing.
+    """Return which of two values is taken as the positive class without a reason; else nothing.
 
-    By default the `remedy` is the argument that says which it is.
+    By default the `remedy` is the argument that names it.
     """
     _, _, by_level = _levels_in(column)
     shown = list(by_level)
@@ -373,15 +373,15 @@ def about_the_yes(column: Series, remedy: str | None = None) -> str:
     no, yes = shown
     why = "last in the alphabet" if isinstance(by_level[yes][0], str) else "larger"
     if remedy is None:
-        remedy = f"To say otherwise: pos_label='{no}' (command line: --pos-label '{no}')."
+        remedy = f"For the other one, pass pos_label='{no}' (command line: --pos-label '{no}')."
     return (
-        f"'{column.name}' is '{no}' or '{yes}', and nothing says which of them is the yes: "
+        f"'{column.name}' is '{no}' or '{yes}', and neither is clearly the positive class: "
         f"'{yes}', the {why}, is taken. {remedy}"
     )
 
 
 def numbers_of(column: Series, what: str) -> np.ndarray:
-    """Return a column as floats, NaN where there is no value; `what` it is says the refusal."""
+    """Return a column as floats, NaN where there is no value; an error says `what` it is."""
     column = _without_marks(column)
     known = _is_known(column)
     try:
@@ -404,7 +404,7 @@ def numbers_of(column: Series, what: str) -> np.ndarray:
 
 
 def weights_of(numbers: np.ndarray, name: str) -> np.ndarray:
-    """Return the numbers of a column of weights; refuse rows that have none, or a negative one."""
+    """Return the numbers of a column of weights; raise where one is missing or negative."""
     for wrong, is_wrong in (("have no", np.isnan(numbers)), ("have a negative", numbers < 0)):
         if is_wrong.any():
             raise TableError(
@@ -425,11 +425,11 @@ def plan_target(
     kinds_in: str = "target_kinds",
     n_rows: np.ndarray | None = None,
 ) -> tuple[AttributePlan, np.ndarray]:
-    """Return the plan of a target, and the class, yes or no, or number of each row.
+    """Return the plan of a target, and the class or number of each row.
 
-    It is a yes or no if it must be (`binary`), if somebody says which value is the yes or `above`
-    which it is one, or if there are two values; else by the rules for sensitive columns, but no
-    class is too rare. Refusals name the argument that says its kind.
+    It is binary if it must be (`binary`), if the positive class is named, by its value or `above` a
+    number, or if there are two values; else by the rules for sensitive columns, but no class is too
+    rare. Errors name the argument that declares its kind.
     """
     if above is not None:
         values = numbers_of(column, "target")
@@ -450,17 +450,17 @@ def plan_target(
         declared = kind is not None or column.dtype == "category"
         if not declared and about_whole_numbers(name, found.labels):
             raise UsageError(
-                f"The target {name!r} has {len(found.labels)} whole-number values, and nobody can "
-                f"tell classes from a quantity. Say {how_to_say(name, 'numeric')} if it is a "
-                f"quantity, {how_to_say(name, 'categorical')} if these are classes."
+                f"The target {name!r} has {len(found.labels)} whole-number values, which may be "
+                f"classes or a quantity. Pass {how_to_say(name, 'numeric')} if it is a quantity, "
+                f"{how_to_say(name, 'categorical')} if these are classes."
             )
     texts = _levels_of([_as_text(label) for label in found.labels], found.codes, n_rows)
     position = {t: i for i, t in enumerate(dict.fromkeys(texts))}
     if len(position) > MOST_CLASSES and not declared:
         raise TableError(
-            f"The target '{name}' has {len(position)} classes ({listed(list(position), 4)}), as an "
-            f"identifier or a number with other signs in it has. Name another target, or merge "
-            f"classes; or say {kinds_in}={{{name!r}: 'categorical'}} (command line: "
+            f"The target '{name}' has {len(position)} classes ({listed(list(position), 4)}), like "
+            f"identifiers, or numbers with other characters. Name another target, or merge "
+            f"classes; or pass {kinds_in}={{{name!r}: 'categorical'}} (command line: "
             f"--categorical {name})."
         )
     codes = np.array([*(position[text] for text in texts), -1])
@@ -468,7 +468,7 @@ def plan_target(
 
 
 def _named(target: str, by_level: Mapping[str, list[Any]], positive: Any) -> str:
-    """Return the level that was named, in whatever spelling; refuse none, and two that may be."""
+    """Return the level that was named, in whatever spelling; raise where none fits, or two do."""
     chosen = [
         level
         for level, raw in by_level.items()

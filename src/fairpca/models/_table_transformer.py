@@ -1,4 +1,4 @@
-"""From a table to a model that is handed over: `FairTableTransformer`, `save` and `load`."""
+"""From a table to a model that is shared: `FairTableTransformer`, `save` and `load`."""
 
 from __future__ import annotations
 
@@ -37,54 +37,59 @@ ESTIMATOR, TABLE_TRANSFORMER = "estimator", "table transformer"
 class FairTableTransformer(TransformerMixin, BaseEstimator):
     """Table encoder and fair projection as one estimator, for DataFrames and files.
 
-    Columns of any kind become numbers, and what `method` says is fitted to them. Sensitive columns
-    are used by `fit`, are never features, and need not be there afterwards. Which models still see
-    the groups, `fairpca.audit` measures on the same table.
+    Columns of any kind become numbers, and the estimator of `method` is fitted to them. Sensitive
+    columns are used by `fit`, are never features, and need not be there afterwards. `fairpca.audit`
+    measures on the same table which models still predict the groups.
 
     Parameters
     ----------
-    sensitive : str or sequence of str
-        Columns with attributes; built-in data sets know theirs.
-    target : str, optional
-        Column with the outcome, which is no feature. Its values, a yes or no, matter for criteria
-        other than demographic parity only; and for fair PLS, which predicts them.
-    method : {"fair_pca", "fair_pls", "fair_kernel_pca", "leace", "pca"}
+    sensitive : str or sequence of str, default=None
+        Columns with sensitive attributes. Required, but for built-in data sets.
+    target : str, default=None
+        Column with the outcome, which is not a feature. Its values matter for fair PLS, which
+        predicts them, and for criteria other than demographic parity, where it has to be binary.
+    method : {"fair_pca", "fair_pls", "fair_kernel_pca", "leace", "pca"}, default="fair_pca"
         What to fit to the encoded columns. "fair_pls" keeps the few columns that predict the
         target: use it where you have one.
-    n_components : int, optional
-        Number of components, by default 15 or fewer, of fair PLS as many as the target needs; LEACE
-        keeps all columns.
-    match : {"means", "covariances", "distributions"}
-        What is made equal: by default means, of fair PLS distributions. Covariances are for fair
-        PCA and fair PLS.
-    tradeoff : float in [0, 1]
-        The paper's lambda; above 0 the guarantee is gone.
-    criterion : str
-        As in `fairpca.FairPCA`.
+    n_components : int, default=None
+        Number of components. None is at most 15, and for fair PLS as many as the target needs.
+        LEACE keeps all columns.
+    match : {"means", "covariances", "distributions"}, default=None
+        What to make equal across groups. None is "distributions" for fair PLS, else "means".
+        "covariances" is for fair PCA and fair PLS.
+    tradeoff : float in [0, 1], default=0.0
+        The paper's lambda. Above 0, lambda times the standard representation is appended to the
+        fair one, and there is no guarantee.
+    criterion : str, default="demographic_parity"
+        Which rows are compared. "demographic_parity": all rows. "equal_opportunity": the rows of
+        the positive class. "equalized_odds": the rows of each class, class by class.
     pos_label : object, default=None
-        Value of the target that counts as yes, as in `fairpca.audit`.
-    ignore : sequence of str
+        Value of the target that is the positive class. By default a word such as "yes", else the
+        larger number, or the last in the alphabet, with a notice.
+    ignore : sequence of str, default=()
         Columns to leave out, such as identifiers.
-    weight : str, optional
-        Column of numbers, 0 or more: how much each row counts, such as those of a survey. It is no
-        feature. Means, variances and what is made equal are those of the weighted rows; columns
-        are standardised by all rows alike.
-    sensitive_kinds : dict, optional
-        "categorical" or "numeric" by the name of a sensitive column. By default numbers with
-        fractions are a quantity, and everything else is groups, whole numbers too.
-    target_kinds : dict, optional
-        For fair PLS, whose target may also be classes, or a number: "categorical" or "numeric" by
-        name, as `sensitive_kinds`. Two values are a yes or no, as `pos_label` makes any target.
-    intersectional : bool
-        Whether to compare joint groups.
-    scale : {"standard", "rank"}
-        Whether numbers are taken as they are, or by their ranks: for skewed columns, and those with
-        values far from all others. See `fairpca.tables.TableEncoder`.
-    missing : sequence of numbers
+    weight : str, default=None
+        Column of numbers >= 0: how much each row counts, such as in a survey. It is not a feature.
+        Means, variances and the constraint are those of the weighted rows; columns are
+        standardised without weights.
+    sensitive_kinds : dict, default=None
+        Declares sensitive columns as "categorical" or "numeric", by name. By default floats with
+        fractions are numeric, and everything else is categorical, including integer values.
+    target_kinds : dict, default=None
+        Declares the target of fair PLS as "categorical" or "numeric", by name. By default floats
+        with fractions are numeric, and everything else is classes; two values, or `pos_label`, make
+        it binary.
+    intersectional : bool, default=False
+        Whether to compare the joint groups of all categorical attributes (every combination)
+        instead of each attribute's groups.
+    scale : {"standard", "rank"}, default="standard"
+        Whether to standardise numbers themselves, or their ranks: use "rank" for skewed columns,
+        and for columns with values far from all others.
+    missing : sequence of float, default=()
         Numbers that stand for missing values of features, such as 99999 and -999.
-    seed : int
+    seed : int, default=0
         The same seed gives the same numbers.
-    options : dict, optional
+    options : dict, default=None
         More parameters of the estimator, such as ``covariance_tol``, which is 0.05 here: groups
         of real tables seldom have equal covariances in many dimensions. Fair PLS has
         ``kernel="rbf"``; with None the model holds no rows of the table.
@@ -92,8 +97,8 @@ class FairTableTransformer(TransformerMixin, BaseEstimator):
         How to read files: `columns`, `header`, `skip_lines` and `encoding`, as in
         `fairpca.tables.read_table`.
     n_jobs : int, default=None
-        Threads that read and encode files in batches; by default as many as BLAS may use, and one
-        file of moderate size is read into memory. The result is the same to the last bit.
+        Threads that read and encode files in batches, with the same result to the last bit. None
+        uses as many as BLAS may use, and reads a single file of moderate size into memory.
 
     Attributes
     ----------
@@ -102,20 +107,24 @@ class FairTableTransformer(TransformerMixin, BaseEstimator):
     estimator_ : estimator
         What was fitted to the encoded rows: `fairpca.FairPCA` and so on.
     info_ : dict
-        Plain facts: ``sensitive``, ``target``, ``data``, ``fingerprint``, ``median_gap`` (of a
+        Plain facts: ``sensitive``, ``target``, ``data``, ``fingerprint``, ``median_gap`` (for a
         table in memory: `fairpca.metrics.mean_gap` with ``robust=True``), and numbers that were
-        measured, such as ``leakage_before`` and ``leakage_after``; in ``notices`` what users should
-        know of the columns, as `fairpca.tables.check_columns` tells it.
+        measured, such as ``leakage_before`` and ``leakage_after``; ``notices`` has the texts of
+        `fairpca.tables.check_columns`.
 
     See Also
     --------
-    fit_table : The same in one call.
-    fairpca.models.model_card : The same model for people.
-    fairpca.audit : What to fit, and what it would cost.
+    fit_table : Makes and fits one in one call.
+    fairpca.models.model_card : Describes the model in Markdown.
+    fairpca.audit : Recommends what to fit, and measures what it costs.
+
+    Notes
+    -----
+    User guide: :doc:`/howto/models`.
 
     Examples
     --------
-    What a model on top of it is worth on new rows, whose sensitive column nobody looks at:
+    How well a downstream model predicts new data, without their sensitive column:
 
     >>> import numpy as np
     >>> import pandas as pd
@@ -181,17 +190,21 @@ class FairTableTransformer(TransformerMixin, BaseEstimator):
 
     @classmethod
     def of(cls, encoder: Any, estimator: Any, info: Mapping[str, Any] | None = None) -> Self:
-        """Return the model of parts that were fitted by themselves; it cannot be fitted again.
+        """Return the model of parts that were fitted separately; it cannot be fitted again.
 
         Parameters
         ----------
-        encoder, estimator, info
-            See the attributes. The estimator was fitted to what the encoder returns.
+        encoder : TableEncoder or None
+            Fitted preprocessing; None if rows are numbers already.
+        estimator : estimator
+            A fair estimator that was fitted to what the encoder returns.
+        info : dict, default=None
+            Plain facts to keep with the model.
 
         Returns
         -------
         model : FairTableTransformer
-            Fitted.
+            The fitted model.
         """
         check_is_fitted(estimator)
         estimator._ensure_solved()
@@ -219,7 +232,7 @@ class FairTableTransformer(TransformerMixin, BaseEstimator):
             What is to be predicted, as cross-validation passes it with a table in memory. Where
             the values of the target matter, these are taken, and its column need not be there.
         sample_weight : array-like of shape (n_samples,), default=None
-            How much each row of a table in memory counts, in place of a column `weight`.
+            How much each row of a table in memory counts, instead of a column `weight`.
 
         Returns
         -------
@@ -329,12 +342,13 @@ class FairTableTransformer(TransformerMixin, BaseEstimator):
 
         Parameters
         ----------
-        input_features : ignored
-            As in scikit-learn.
+        input_features : array-like of str, default=None
+            Ignored; there for the interface of scikit-learn.
 
         Returns
         -------
-        names : array of str
+        names : ndarray of str
+            The names of the estimator: ``fairpca0, fairpca1, ...``.
         """
         check_is_fitted(self)
         return np.asarray(self.estimator_.get_feature_names_out())
@@ -344,12 +358,13 @@ class FairTableTransformer(TransformerMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : frame, or array-like of shape (n, d) where there is no encoder
-            Rows with the columns the model was fitted to; sensitive ones are not needed.
+        X : frame, or array-like of shape (n_samples, n_features) where there is no encoder
+            Rows with the columns of the training data; sensitive ones are not needed.
 
         Returns
         -------
-        T : array of float of shape (n, k), or the frame that `set_output` asks for
+        T : ndarray of shape (n_samples, n_components), or frame
+            The representation; a frame if `set_output` asks for it.
         """
         check_is_fitted(self)
         if self.encoder_ is None:
@@ -389,7 +404,7 @@ class FairTableTransformer(TransformerMixin, BaseEstimator):
         Returns
         -------
         model : FairTableTransformer
-            As it was saved.
+            The model as it was saved.
 
         Raises
         ------
@@ -417,29 +432,32 @@ def fit_table(
     Parameters
     ----------
     table : DataFrame, Table, path, or sequence of paths
-        A table in memory, one file, several, or the name of a built-in data set: see
-        `FairTableTransformer.fit`.
-    sensitive, target
-        Columns with attributes, and the one with the outcome: see `FairTableTransformer`.
+        A table in memory; a file; several files of the same columns, as a pattern
+        (``"loans/*.parquet"``), a folder or a list; or the name of a built-in data set. Large and
+        several files are read in batches.
+    sensitive : str or sequence of str, default=None
+        Columns with sensitive attributes. Required, but for built-in data sets.
+    target : str, default=None
+        Column with the outcome, which is not a feature.
     progress : callable, default=None
         Called with the rows done, the rows there are (None where unknown) and what is being done,
         while files are read in batches.
     **more
-        Other parameters of `FairTableTransformer`, such as ``method`` and ``n_components``; what
-        its ``reading`` holds, such as ``encoding``; all else are its ``options``, which the
-        estimator gets, such as ``covariance_tol``.
+        Other parameters of `FairTableTransformer`, such as ``method`` and ``n_components``; those
+        of its ``reading``, such as ``encoding``; all others are ``options`` for the estimator, such
+        as ``covariance_tol``.
 
     Returns
     -------
     model : FairTableTransformer
-        With `transform` for frames of the same columns (sensitive ones are not needed), `save` and
-        the numbers of the fit.
+        The fitted model, with `transform` for frames of the same columns (sensitive ones are not
+        needed) and `save`.
 
     See Also
     --------
-    FairTableTransformer : What it returns, and all its parameters.
+    FairTableTransformer : The result, with all parameters.
     save : Writes it to a file.
-    audit : What to fit, and what it would cost.
+    audit : Recommends what to fit, and measures what it costs.
 
     Examples
     --------
@@ -464,7 +482,7 @@ def fit_table(
 
 
 def fitted_model(model: Any, info: Mapping[str, Any] | None = None) -> FairTableTransformer:
-    """Return a model as it is handed over, also of an estimator by itself; raise if not fitted."""
+    """Return a model as it is shared, also of an estimator by itself; raise if not fitted."""
     if not isinstance(model, FairTableTransformer):
         return FairTableTransformer.of(None, model, info)
     check_is_fitted(model)
@@ -485,10 +503,10 @@ def save(
     model : estimator or FairTableTransformer
         `fairpca.FairPCA`, `fairpca.FairKernelPCA` with a built-in kernel, an eraser
         (`fairpca.erasers.LEACE` and so on), or one of them with its preprocessing. An exact kernel
-        model holds its training rows, and so does its file.
+        model holds its training data, and so does its file.
     path : path
         Where the file will be, ``model.fairpca`` by custom.
-    info : dict, optional
+    info : dict, default=None
         Plain facts to keep with an estimator: ``data``, ``fingerprint``, ``sensitive``, ``target``,
         numbers. A `FairTableTransformer` has its own.
     overwrite : bool, default=False
@@ -503,13 +521,15 @@ def save(
 
     See Also
     --------
-    load : The way back.
+    load : Reads the file.
 
     Notes
     -----
-    Moments are kept up to 64 MB, so that `partial_fit` goes on after loading; larger ones, those
+    User guide: :doc:`/howto/models`.
+
+    Moments are kept up to 64 MB, so that `partial_fit` goes on after loading. Larger ones, those
     that are the rows themselves, and those of models that cannot go on, such as `FairPLS` with
-    matched distributions, are left out, and the header says so.
+    matched distributions, are left out; the header lists what is.
 
     Examples
     --------
@@ -522,7 +542,7 @@ def save(
     >>> X = rng.normal(size=(100, 4))
     >>> fair = FairPCA(n_components=2).fit(X, sensitive_features=sex)
     >>> path = f"{tempfile.mkdtemp()}/model.fairpca"
-    >>> save(fair, path, info={"data": "made up"})
+    >>> save(fair, path, info={"data": "synthetic"})
     >>> bool((load(path).transform(X) == fair.transform(X)).all())
     True
     """
@@ -575,14 +595,14 @@ def load(path: str | os.PathLike[str], *, max_bytes: int = MAX_BYTES) -> Any:
     ----------
     path : path
         A file that `fairpca.save` wrote.
-    max_bytes : int
-        Larger files are refused before they are read.
+    max_bytes : int, default=2147483648
+        Larger files raise an error before they are read.
 
     Returns
     -------
     model : estimator or FairTableTransformer
-        As it was saved: the same class, parameters and learned attributes, and the same bits from
-        `transform`.
+        The model as it was saved: the same class, parameters and learned attributes, and the same
+        bits from `transform`.
 
     Raises
     ------
@@ -592,8 +612,8 @@ def load(path: str | os.PathLike[str], *, max_bytes: int = MAX_BYTES) -> Any:
 
     See Also
     --------
-    save : The way there.
-    fairpca.models.inspect_model : What a file says about itself.
+    save : Writes the file.
+    fairpca.models.inspect_model : Returns what a file says about itself.
 
     Examples
     --------
@@ -612,8 +632,8 @@ def inspect_model(path: str | os.PathLike[str], *, max_bytes: int = MAX_BYTES) -
     ----------
     path : path
         A file that `fairpca.save` wrote.
-    max_bytes : int
-        Larger files are refused before they are read.
+    max_bytes : int, default=2147483648
+        Larger files raise an error before they are read.
 
     Returns
     -------
@@ -630,10 +650,10 @@ def inspect_model(path: str | os.PathLike[str], *, max_bytes: int = MAX_BYTES) -
     >>> X = np.random.default_rng(0).normal(size=(100, 4))
     >>> fair = FairPCA(2).fit(X, sensitive_features={"sex": ["f", "m"] * 50})
     >>> path = f"{tempfile.mkdtemp()}/model.fairpca"
-    >>> save(fair, path, info={"data": "made up"})
+    >>> save(fair, path, info={"data": "synthetic"})
     >>> header = inspect_model(path)
     >>> header["class"], header["n_rows"], header["groups"], header["info"]
-    ('FairPCA', 100, {'sex': ['f', 'm']}, {'data': 'made up'})
+    ('FairPCA', 100, {'sex': ['f', 'm']}, {'data': 'synthetic'})
     """
     header, model = _opened(path, max_bytes)
     estimator = model.estimator_ if isinstance(model, FairTableTransformer) else model

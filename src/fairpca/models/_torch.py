@@ -38,9 +38,10 @@ def export_torch(
 
     Returns
     -------
-    code, tensors : Path
-        ``model.py``, a short class to read, the same for all models; and ``model.safetensors``,
-        the numbers, and the names of the columns.
+    code : Path
+        ``model.py``, a short class to read, the same for all models.
+    tensors : Path
+        ``model.safetensors``, the numbers, and the names of the columns.
 
     Raises
     ------

@@ -72,26 +72,32 @@ def transform_file(
     Parameters
     ----------
     model : FairTableTransformer
-        Fitted to a table, or made of an estimator that was fitted to columns with names.
+        Fitted to a table, or made from an estimator that was fitted to columns with names.
     source : str or path
         CSV, Parquet or Feather, or "loanapp".
     out : path
         .parquet, .feather, .arrow, .csv or .csv.gz. It appears when it is whole.
-    keep : sequence of str
+    keep : sequence of str, default=()
         Columns of the source to copy, such as an id; from text files they are copied as texts.
-    dtype : {"float32", "float64"}
-        Of the representation in the file. It is computed in double precision.
-    batch_rows : int
+    dtype : {"float32", "float64"}, default="float32"
+        Type of the representation in the file. It is computed in double precision.
+    batch_rows : int, default=131072
         Rows at a time.
-    progress : callable, optional
+    progress : callable, default=None
         Called with the number of rows written, and with that of all rows or None.
-    columns, header, skip_lines, encoding
-        How to read the source, see `read_table`.
+    columns : sequence of str, default=None
+        For text files without names: what the columns are called.
+    header : bool, default=None
+        For text files: whether the first line has the names; by default it must look like names.
+    skip_lines : int, default=0
+        For text files: lines to skip at the beginning.
+    encoding : str, default=None
+        For text files: the encoding, such as "cp1252"; by default UTF-8, or UTF-16 with its mark.
 
     Returns
     -------
-    int
-        The number of rows.
+    n_rows : int
+        The number of rows written.
 
     Raises
     ------
@@ -101,7 +107,7 @@ def transform_file(
 
     See Also
     --------
-    fairpca.fit_table : Makes models of tables.
+    fairpca.fit_table : Fits models to tables.
 
     Examples
     --------
@@ -215,7 +221,7 @@ class _PlainColumns:
         self.needed_columns = self.number_columns = list(names)
 
     def encode(self, arrays: Mapping[str, Any]) -> np.ndarray:
-        """Return the columns as an array of shape (n, d); refuse what is no finite number."""
+        """Return the columns as an array of shape (n, d); raise where one is not finite."""
         n = len(arrays[self.needed_columns[0]])
         X = np.empty((n, len(self.needed_columns)))
         for j, name in enumerate(self.needed_columns):

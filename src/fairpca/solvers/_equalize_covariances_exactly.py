@@ -125,7 +125,7 @@ def equalize_covariances_exactly(
         objective is C - penalty D, as in `equalize_covariances_spectral`.
     tol : float
         Largest relative gap to accept. Up to 1e-4 covariances are made equal (to 1e-8); more is a
-        budget that lets the search keep more variance. A larger gap is refused.
+        budget that lets the search keep more variance. A larger gap raises an error.
     progress : callable, optional
         Is told, in words, how far the work is.
 

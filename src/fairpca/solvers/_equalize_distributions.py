@@ -288,7 +288,7 @@ class Compared:
 
 
 def _indicators(attribute: Attribute) -> list[np.ndarray]:
-    """Return columns that tell groups apart, NaN where a row does not count.
+    """Return columns that indicate groups, NaN where a row does not count.
 
     The second level of two says it all; of a number, so do it and whether it is above the median,
     for readers who cut it there.

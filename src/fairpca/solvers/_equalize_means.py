@@ -324,7 +324,7 @@ def check_not_tiny(a: AttributeMoments, what: str = "sensitive attribute") -> No
     if 0 < size < SMALLEST_VALUES:
         raise UsageError(
             f"The numeric {what} {a.name!r} holds values of the size {size:.0e}, "
-            f"whose squares underflow, so nobody can tell whether it varies. Multiply it by a "
+            f"whose squares underflow, so it is unknown whether it varies. Multiply it by a "
             f"constant first: correlations do not change."
         )
 

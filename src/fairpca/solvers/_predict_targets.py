@@ -85,7 +85,7 @@ def predict_targets(
     r"""Solve fair PLS.
 
     Among the directions in which every group has the same mean, return those that predict the
-    targets best, less a penalty for what still tells the groups apart.
+    targets best, less a penalty for what still differs between groups.
 
     Parameters
     ----------
@@ -93,7 +93,7 @@ def predict_targets(
         Moments of rows in d dimensions with targets; with a scatter per group for a
         covariance penalty.
     k : int or None
-        How many directions; None for as many as the targets can be told apart by.
+        How many directions; None for as many as the targets need.
     shrinkage : float, optional
         What is added to the covariance, in units of the features' average variance; by default
         what generalised cross-validation would choose for a regression on the targets.
@@ -146,7 +146,7 @@ def predict_targets(
     :math:`A = P (C + \lambda \frac{\mathrm{tr} C}{d} I + \rho \sum_a |S_a|) P`, and the directions
     are :math:`A^{-1/2}` times the left singular vectors of :math:`A^{-1/2} P T`. The penalty on
     shares of one score is not quadratic; each pass takes a Gauss-Newton step on it. Several scores
-    that are alike one by one may tell the groups apart together. Theirs is the search of
+    that match one by one may still predict the groups together. Theirs is the search of
     `equalize_distributions`, among the orthonormal b of coordinates in which A is the identity:
     it maximises :math:`|T^\top A^{-1/2} b|^2`, in units of what the start has, less a
     two-hundredth of the penalty times the share of the groups that readers of the whitened scores
@@ -236,7 +236,7 @@ def _check_targets(moments: GroupMoments) -> None:
             raise UsageError(
                 f"The target {a.name!r} has {len(present)} classes, more than the {MOST_CLASSES} "
                 f"that columns are made for. Merge classes; if it is a quantity, pass numbers and "
-                f"say target_kinds={{{a.name!r}: 'numeric'}}."
+                f"target_kinds={{{a.name!r}: 'numeric'}}."
             )
         if len(present) < 2:
             only = f"one class only, {present[0]!r}" if present else "no class"

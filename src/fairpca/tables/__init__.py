@@ -1,4 +1,4 @@
-"""Tables of people as they are on disk: read, told apart, made into numbers."""
+"""Tables of people as they are on disk: read, checked, and made into numbers."""
 
 from ._adapters import import_arrow, import_pandas
 from ._encoder import LARGEST, TableEncoder, checked_missing, require_columns

@@ -50,7 +50,7 @@ class FeatherTable(TableFile):
 
     @classmethod
     def open(cls, path: Path, *, as_written: bool = False) -> FeatherTable:
-        """Read the schema; refuse a file that is cut off."""
+        """Read the schema; raise for a file that is cut off."""
         arrow, state = import_arrow(), FileState.of(path)
         with reading(path, cls.kind), arrow.OSFile(str(path)) as source:
             columns = _columns_of(arrow.ipc.open_file(source).schema, as_written=as_written)
@@ -88,7 +88,7 @@ class ParquetTable(TableFile):
 
     @classmethod
     def open(cls, path: Path, *, as_written: bool = False) -> ParquetTable:
-        """Read what a file says about itself; refuse one that is cut off."""
+        """Read what a file says about itself; raise for one that is cut off."""
         with reading(path, cls.kind):
             state = FileState.of(path)
             with import_arrow().parquet.ParquetFile(path, memory_map=False) as file:

@@ -68,7 +68,7 @@ def _empty(array: Any) -> Learned:
 
 
 def _nearly(texts: list[str]) -> str:
-    """Say so where a few texts, or how they are written, keep a column from what it could be."""
+    """Say where a few texts, or how they are written, keep a column from what it could be."""
     if others := nearly_numbers(texts):
         shown = ", ".join(f"'{text[:20]}'" for text in others[:3]) + (", ..." if others[3:] else "")
         return f"numbers but for {shown}: as texts, unless these are corrected or removed"

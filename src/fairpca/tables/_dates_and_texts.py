@@ -62,7 +62,7 @@ class DateColumn:
         if self.zone is not None and (self.zone.startswith("dateutil") or ".." in self.zone):
             return False  # a path
         read = import_pandas().to_datetime
-        try:  # a time zone or a format that there is not is refused before it is used
+        try:  # a time zone or an unknown format raises an error before it is used
             _shown_by_clocks(np.zeros(1, dtype=np.int64), self.zone)
             read(["1"], format=self.format or "ISO8601", errors="coerce")
         except Exception:  # everybody's own: of time zones, of patterns
@@ -237,13 +237,13 @@ def date_format(texts: list[str]) -> str | None:
     True
     """
     pandas = import_pandas()
-    guess = pandas.tseries.api.guess_datetime_format
+    infer = pandas.tseries.api.guess_datetime_format
     column = pandas.Series(texts, dtype=object)
     drawn = column.sample(min(TEXTS_TO_GUESS_FROM, len(texts)), random_state=0)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
         for day_first in (False, True):
-            formats = {guess(text, dayfirst=day_first) for text in drawn}
+            formats = {infer(text, dayfirst=day_first) for text in drawn}
             if len(formats) == 1 and None not in formats:
                 (format,) = formats
                 try:

@@ -22,30 +22,32 @@ LARGEST = 1e30
 
 @record("columns_", "encoders_", "kept_", "mean_", "scale_")
 class TableEncoder:
-    """Turn columns of any kind into standardised numbers; works on new rows as well.
+    """Turn columns of any kind into standardised numbers, for new data as well.
 
-    What the columns are is found out as skrub does it. What is learned is kept as plain data:
-    numbers, levels, formats of dates, groups of letters. Nothing is ever dropped but columns and
-    outputs that do not vary, and every one of them is listed.
+    Types of columns are auto-detected, as by skrub. What is learned is kept as plain data: numbers,
+    levels, formats of dates, groups of letters. Only columns and outputs that do not vary are
+    dropped, and all of them are listed.
 
     Parameters
     ----------
     scale : {"standard", "rank"}, default="standard"
-        What numbers are before they are standardised: themselves, or the share of rows below. Ranks
-        are what to take where columns are skewed, as incomes and counts are, or have values far
-        from all others: **equal group means of skewed columns leave groups that a linear model's
-        score still tells apart.**
-    missing : sequence of numbers, default=()
+        What is standardised: "standard" the numbers themselves, "rank" the share of rows below. Use
+        ranks where columns are skewed, as incomes and counts are, or have values far from all
+        others: **with skewed columns, a linear model's score may separate groups that have equal
+        means.**
+    missing : sequence of float, default=()
         Numbers that stand for missing values in columns of numbers, such as 99999 and -999.
 
     Attributes
     ----------
     columns_ : list of Column
-        What became of each column of the table.
+        How each column of the table is encoded.
     feature_names_in_ : list of str
         The columns of the table.
-    mean_, scale_ : arrays of shape (D,)
-        Of the outputs, over the rows of `fit`.
+    mean_ : ndarray of shape (n_features_out,)
+        Mean of each output in the training data.
+    scale_ : ndarray of shape (n_features_out,)
+        Standard deviation of each output in the training data.
 
     Notes
     -----
@@ -58,20 +60,19 @@ class TableEncoder:
     text       more than 40 levels: 10 combinations of groups of 3 and 4 letters
     =========  ====================================================================
 
-    Where more than 2 % of numbers, dates or texts are missing, that they are is an output. All
-    outputs have mean 0 and standard deviation 1 on the rows of `fit`.
+    Where more than 2 % of numbers, dates or texts are missing, being missing is an output. All
+    outputs have mean 0 and standard deviation 1 in the training data.
 
-    In new rows, a level that was never seen has none of the indicators; where two levels share
-    one, it is at their average. A text that is no number, in a column of numbers, or no
-    date, in one of dates, is an error; an empty one is missing.
+    In new data, a level that was not in the training data has none of the indicators; where two
+    levels share one, it is at their average. A text that is not a number, in a column of numbers,
+    or not a date, in one of dates, raises an error; an empty one is missing.
 
     Texts are numbers if all are, also as people write them ("1,234.50", "5.8%", "$5"). Of more than
-    40 different numbers, up to 5 % may be something else, which then counts as missing, in new rows
-    too. Levels that differ in case or a final dot only are one, called as most rows spell it. The
-    `note` of a column says what was read in which way. Dates with a time zone are what the clocks
-    there show.
+    40 different numbers, up to 5 % may be something else, which then counts as missing, in new data
+    too. Levels that differ only in case or a final dot are merged, and called as most rows spell
+    it. The `note` of a column tells how it was read. Dates with a time zone are in local time.
 
-    Blanks around texts do not count. "", "?", "NA", "None", "null" and the like are missing; among
+    Blanks around texts are ignored. "", "?", "NA", "None", "null" and the like are missing; among
     numbers also ".", "-" and "--".
 
     Examples
@@ -103,17 +104,18 @@ class TableEncoder:
 
         Parameters
         ----------
-        frame : DataFrame of pandas, polars, ..., or Arrow table of shape (n, d)
+        frame : DataFrame of pandas, polars, ..., or Arrow table of shape (n_samples, n_features)
             The features.
-        y : ignored
-            For scikit-learn's pipelines.
+        y : object, default=None
+            Ignored; there for the interface of scikit-learn.
         like : TableEncoder, default=None
-            Fitted encoder whose column types are reused, as for a sample of the rows it was fitted
-            to; all else is learned from these rows.
+            Fitted encoder whose column types are reused, as for a sample of its training data; all
+            else is learned from these rows.
 
         Returns
         -------
-        self
+        self : TableEncoder
+            The fitted encoder.
 
         Raises
         ------
@@ -156,12 +158,12 @@ class TableEncoder:
 
         Parameters
         ----------
-        frame : DataFrame of pandas, polars, ..., or Arrow table of shape (n, d')
+        frame : DataFrame of pandas, polars, ..., or Arrow table of n_samples rows
             Columns by name, in any order; others are ignored.
 
         Returns
         -------
-        array of shape (n, D)
+        X : ndarray of shape (n_samples, n_features_out)
             Float64, all finite.
 
         Raises
@@ -175,17 +177,17 @@ class TableEncoder:
         return self.encode(arrays)
 
     def encode(self, arrays: Mapping[str, Any]) -> np.ndarray:
-        """Encode Arrow arrays by column, all of length n, into a matrix of shape (n, D).
+        """Encode Arrow arrays by column.
 
         Parameters
         ----------
-        arrays : mapping of str to Arrow array
-            The columns that `needed_columns` names, all of length n.
+        arrays : dict of str to pyarrow.Array
+            The columns that `needed_columns` names, all of the same length.
 
         Returns
         -------
-        array of shape (n, D)
-            As `transform` returns it.
+        X : ndarray of shape (n_samples, n_features_out)
+            Float64, all finite.
         """
         n = len(arrays[self.encoders_[0].name])
         encoded = np.empty((n, len(self.mean_)))
@@ -200,15 +202,15 @@ class TableEncoder:
 
         Parameters
         ----------
-        frame : DataFrame of pandas, polars, ..., or Arrow table of shape (n, d)
+        frame : DataFrame of pandas, polars, ..., or Arrow table of shape (n_samples, n_features)
             The features.
-        y : ignored
-            For scikit-learn's pipelines.
+        y : object, default=None
+            Ignored; there for the interface of scikit-learn.
 
         Returns
         -------
-        array of shape (n, D)
-            As `transform` returns it.
+        X : ndarray of shape (n_samples, n_features_out)
+            Float64, all finite.
         """
         return self.fit(frame).transform(frame)
 
@@ -224,15 +226,16 @@ class TableEncoder:
 
         Parameters
         ----------
-        values : array of shape (n, s)
+        values : ndarray of shape (n_samples, n_outputs)
             Values of some of the outputs.
         span : slice
             Which outputs these are.
 
         Returns
         -------
-        array of shape (n, s)
-            Less their mean, and cut where products would overflow.
+        units : ndarray of shape (n_samples, n_outputs)
+            The values less their mean in units of their standard deviation, cut where products
+            would overflow.
         """
         units: np.ndarray = 0.5 * values  # differences of halves do not overflow
         units -= 0.5 * self.mean_[span]
@@ -242,16 +245,16 @@ class TableEncoder:
         return units
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
-        """Return the D names of the outputs, each once.
+        """Return the names of the outputs, all different.
 
         Parameters
         ----------
-        input_features : ignored
-            As in scikit-learn.
+        input_features : array-like of str, default=None
+            Ignored; there for the interface of scikit-learn.
 
         Returns
         -------
-        array of str of shape (D,)
+        names : ndarray of str of shape (n_features_out,)
             The column's name, for levels and parts of dates with what they are.
         """
         self._check_fitted()
@@ -267,7 +270,7 @@ class TableEncoder:
 
     @property
     def outputs_by_column(self) -> dict[str, np.ndarray]:
-        """Which of the D outputs are made of each column; those that do not vary make none.
+        """Positions of the outputs of each column; one that does not vary has none.
 
         Examples
         --------
@@ -285,9 +288,9 @@ class TableEncoder:
 
         Parameters
         ----------
-        weights : array-like of shape (D,) or (1, D)
-            Of a linear model on what `transform` returns, or on a representation of it: then what
-            its method `column_weights` returns.
+        weights : array-like of shape (n_features_out,) or (1, n_features_out)
+            Weights of a linear model on what `transform` returns; for a model on a representation
+            of it, what the method `column_weights` of the representation returns.
 
         Returns
         -------

@@ -213,7 +213,7 @@ def kind_of_file(path: Path) -> str:
 
 
 def check_text(path: Path, start: str) -> None:
-    """Refuse what is no text, and texts that are no tables."""
+    """Raise for what is no text, and for texts that are no tables."""
     if any(c < " " and c not in "\t\n\r\f\x1b" for c in start):
         raise TableError(f"'{path}' is not a table: it is binary. These can be read: {_READABLE}.")
     head = start.removeprefix("\ufeff").lstrip()
@@ -291,8 +291,8 @@ def find_files(paths: Paths, endings: Sequence[str] = ENDINGS) -> list[Path]:
     """Return the files that are meant, those of a pattern or a folder in the order of their names.
 
     Of a folder all files below with one of the endings are taken, also through links to other
-    folders, but for names that start with a dot or an underscore. Files that are named twice are
-    refused, as are folders named ``key=value``: such a column is in no file.
+    folders, but for names that start with a dot or an underscore. Files that are named twice raise
+    an error, as do folders named ``key=value``: such a column is in no file.
     """
     listed = [paths] if isinstance(paths, str | os.PathLike) else list(paths)
     if not listed:

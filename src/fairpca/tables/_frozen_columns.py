@@ -111,8 +111,8 @@ MOST_RANKS = 256
 class NumberColumn:
     """A number per row, `fill` where it is missing or infinite; that it was may be an output.
 
-    Texts of them are plain numbers, or as people write them, with a `decimal` sign; those that are
-    none are refused, or `odd_is_missing`.
+    Texts of them are plain numbers, or as people write them, with a `decimal` sign; others
+    raise an error, or `odd_is_missing`.
     Numbers that stand for `missing` values count as such. `ranks` (2, m) are values and the share
     of rows below each, half of those at it, which take the place of the numbers.
     """

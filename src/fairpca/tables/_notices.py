@@ -1,7 +1,7 @@
 """Columns a user should know about before anything is fitted: pointed out, never dropped.
 
-Ids, copies, the constant and the empty; and columns that alone tell an attribute or the target:
-rows in bins, one half judging the other.
+Ids, copies, the constant and the empty; what looks like an attribute that the law may protect; and
+columns that alone predict an attribute or the target: rows in bins, one half judging the other.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from ..errors import TableError
 from ._adapters import import_arrow
 from ._dates_and_texts import date_format
 from ._frozen_columns import MOST_LEVELS, are_known, floats
+from ._protected_names import about_protected, protected_attribute
 from ._table import arrow_columns, is_text
 from ._text_values import (
     about_numbers,
@@ -75,15 +76,16 @@ FEWEST_ROWS = 20
 class Notice:
     """Something about a column that a user should know.
 
-    Parameters
+    Attributes
     ----------
-    kind : {"id", "constant", "empty", "renamed", "copy", "proxy", "leak", "format", "spelling", \
-            "person", "outlier", "skew"}
-        A proxy tells a sensitive attribute, a leak tells the target; a format keeps numbers or
-        dates from being read as such; a level has several spellings; an outlier is far from all
-        other values of its column.
+    kind : {"id", "constant", "empty", "renamed", "copy", "proxy", "leak", "protected", "format", \
+            "spelling", "person", "outlier", "skew"}
+        A proxy predicts a sensitive attribute, a leak predicts the target; a protected column looks
+        by its name like an attribute that the law may protect, and was not declared; a format keeps
+        numbers or dates from being read as such; a level has several spellings; an outlier is far
+        from all other values of its column.
     severity : {"info", "warning"}
-        A warning is nearly certain, an info likely or harmless.
+        A warning needs a decision; an info is less certain, or harmless.
     column : str
         The column.
     other : str or None
@@ -92,7 +94,7 @@ class Notice:
         The AUC of a proxy or leak; the share of different values of an id; the outlier, or the
         skewness, itself.
     text : str
-        One sentence.
+        The notice in words.
 
     """
 
@@ -114,42 +116,46 @@ def check_columns(
     max_rows: int = ROWS,
     seed: int = 0,
 ) -> list[Notice]:
-    """Point out columns that give an attribute or the target away, ids, copies and the like.
+    """Point out proxies, undeclared protected attributes, leaks of the target, ids and more.
 
     Parameters
     ----------
-    frame : DataFrame of pandas, polars, ..., or Arrow table of shape (n, d)
+    frame : DataFrame of pandas, polars, ..., or Arrow table of shape (n_samples, n_columns)
         All columns: features, attributes and target.
     sensitive : sequence of str
         The columns that are sensitive attributes.
-    target : str, optional
+    target : str, default=None
         The column that is to be predicted.
-    renamed : sequence of (str, str)
+    renamed : sequence of (str, str), default=()
         Names that were changed when the table was read, as in ``Table.renamed``.
-    missing : sequence of numbers, default=()
+    missing : sequence of float, default=()
         Numbers that are known to stand for missing values, as in `TableEncoder`.
     max_rows : int, default=20000
-        Of longer tables, as many rows are drawn to look for proxies.
+        In longer tables, proxies are searched in a random sample of this many rows.
     seed : int, default=0
-        For the draw, and for the two halves of the rows.
+        Seed of the sample, and of the two halves of the rows.
 
     Returns
     -------
-    notices : list
+    notices : list of Notice
         Warnings first, then by column. Each has its `kind` ("id", "constant", "empty", "renamed",
-        "copy", "proxy" of a sensitive attribute, "leak" of the target, "format", "spelling" of
-        levels, "person", "outlier" or "skew"), its `severity` ("info" or "warning"), the `column`,
-        the `other` one that it tells or copies, a `value` (the AUC of a proxy or leak) and a
-        sentence, its `text`.
+        "copy", "proxy" of a sensitive attribute, "leak" of the target, "protected" by name,
+        "format", "spelling" of levels, "person", "outlier" or "skew"), its `severity` ("info" or
+        "warning"), the `column`, the `other` column that it predicts or copies, a `value` (the AUC
+        of a proxy or leak) and its `text`.
 
     Notes
     -----
-    A column is in up to 32 ranges, or in its levels. Half of the rows tell the share of each
-    class of an attribute in them, and these shares rank the rows of the other half. The area
-    under the ROC curve, averaged over both ways and largest over the classes with 20 rows or
-    more, is 0.5 for a column that tells nothing, whatever the number of its levels. From 0.8 on
-    it is pointed out, from 0.95 on as a warning. Of whole numbers that look like ids, digits are
-    judged as well. What several columns tell together is for an audit to find out.
+    For proxies and leaks, a column is cut into up to 32 ranges, or into its levels. Half of the
+    rows give the share of each class of an attribute in each of them, and these shares rank the
+    rows of the other half. The area under the ROC curve, averaged over both halves and largest over
+    the classes with 20 rows or more, is 0.5 for a column without information, whatever the number
+    of its levels. From 0.8 on the column is pointed out, from 0.95 on as a warning. For integers
+    that look like ids, digits are tested as well. Combinations of columns are left to an audit.
+
+    Features whose names look like marital status, age, religion, disability, pregnancy, nationality
+    or origin, ethnic origin, sex, sexual orientation, union membership, veteran status or place of
+    residence are one warning, unless they are constant or a copy of a declared attribute.
 
     An outlier is more than 30 quartile ranges from the median and holds, with others like it, 90 %
     of the column's scatter; or it is written with nines only, as 999 is, and further from the
@@ -160,11 +166,11 @@ def check_columns(
     --------
     >>> import pandas as pd
     >>> from fairpca.tables import check_columns
-    >>> people = pd.DataFrame({"sex": ["f", "m"] * 50, "title": ["Ms", "Mr"] * 50, "age": 40})
+    >>> people = pd.DataFrame({"sex": ["f", "m"] * 50, "title": ["Ms", "Mr"] * 50, "wage": 40})
     >>> for notice in check_columns(people, ["sex"]):
     ...     print(notice.severity, notice.text)
     warning 'title' is as good as a copy of 'sex': their levels belong together one to one.
-    info 'age' has the same value in all rows.
+    info 'wage' has the same value in all rows.
     """
     arrays = arrow_columns(frame)
     named = list(dict.fromkeys([*sensitive, *([target] if target is not None else [])]))
@@ -200,6 +206,8 @@ def check_columns(
     dull = {notice.column for notice in found if notice.kind in ("empty", "constant")}
     found.extend(_copies(arrays, columns, [f for f in arrays if f not in dull], special))
     same = {(notice.column, notice.other) for notice in found if notice.kind == "copy"}
+    declared = {copy for copy, original in same if original in sensitive}
+    found.extend(_not_declared([f for f in features if f not in dull | declared]))
     halves = rng.permutation(len(rows)) % 2
     for other, classes in [(each, c) for each in named for c in _classes(drawn[each], each)]:
         for name in features:
@@ -287,8 +295,8 @@ def _far_values(name: str, values: np.ndarray) -> Iterator[Notice]:
         value, others = float(values[row]), f" and {n_far - 1:,} more values" * (n_far > 1)
         what = (
             f"'{name}' has {value:g}{others} {distance:,.0f} quartile ranges from the median, with "
-            f"{100 * share:.1f} % of the column's scatter: group means follow it, and groups of "
-            f"all others may differ."
+            f"{100 * share:.1f} % of the column's scatter: group means follow it, and the groups "
+            f"of all other rows may differ."
         )
         yield Notice("outlier", "warning", name, None, value, f"{what} {_remedy(value)}")
         return
@@ -312,8 +320,8 @@ def _far_values(name: str, values: np.ndarray) -> Iterator[Notice]:
 
 def _remedy(value: float) -> str:
     return (
-        f"If that stands for a missing value, say missing=[{value:g}] (command line: --missing "
-        f"{value:g}); if it is a total, leave the row out; else take ranks by scale='rank'."
+        f"If that stands for a missing value, pass missing=[{value:g}] (command line: --missing "
+        f"{value:g}); if it is a total, leave the row out; else use ranks: scale='rank'."
     )
 
 
@@ -334,15 +342,23 @@ def _skewed(numbers: Mapping[str, np.ndarray]) -> Iterator[Notice]:
     listed = ", ".join(f"'{name}' ({skewness[name]:.1f})" for name in worst[:_MOST_NAMED])
     more = f" and {len(worst) - _MOST_NAMED} more" if len(worst) > _MOST_NAMED else ""
     text = (
-        f"Skewed numbers, with their skewness: {listed}{more}. Equal means of groups are not "
-        f"enough for such columns: the score of a linear model may still tell groups apart. Try "
+        f"Skewed numbers, with their skewness: {listed}{more}. Equal group means are not enough "
+        f"for such columns: the score of a linear model may still separate the groups. Try "
         f"scale='rank' (command line: --scale rank), or logarithms."
     )
     yield Notice("skew", "info", worst[0], None, skewness[worst[0]], text)
 
 
+def _not_declared(features: Sequence[str]) -> Iterator[Notice]:
+    """Yield one notice of all features that look like attributes that the law may protect."""
+    told = about_protected(features)
+    if told is not None:
+        first = next(name for name in features if protected_attribute(name))
+        yield Notice("protected", "warning", first, None, None, told)
+
+
 def find_person(frame: Any, sensitive: Sequence[str], candidates: Sequence[str]) -> Notice | None:
-    """Point out a column that seems to say whose row it is, of people with several rows.
+    """Point out a column that seems to be a subject id, of people with several rows.
 
     Two rows of one person agree in an attribute, and in most columns more often than two of
     anybody: agreeing goes some of the way from chance to certainty. Of a place or an occupation,
@@ -378,10 +394,10 @@ def find_person(frame: Any, sensitive: Sequence[str], candidates: Sequence[str])
         share = float(np.median([alike(other) for other in others]))
         if share >= _ALIKE:
             text = (
-                f"'{name}' seems to tell whose row it is: {len(counts):,} values in {n:,} rows, "
-                f"and rows with the same one have the same '{attribute}' and are alike in most "
-                f"columns. A model that has met a person need not guess: say person='{name}' "
-                f"(command line: --person {name}), or make one row of each."
+                f"'{name}' seems to be a subject id: it has {len(counts):,} values in {n:,} rows, "
+                f"and rows with the same value have the same '{attribute}' and agree in most "
+                f"columns. A model may know people from the training data: pass person='{name}' "
+                f"(command line: --person {name}), or keep one row of each."
             )
             found.append(
                 (
@@ -442,8 +458,8 @@ def _about(name: str, array: Any, rows_of: Mapping[str, int]) -> Iterator[Notice
     if (textual and share == 1.0 and not is_date) or counted or (named and share >= 0.99):
         part = "its values are all" if share == 1.0 else f"{share:.1%} of its values are"
         text = (
-            f"'{name}' looks like an id: {part} different. It is used as a feature all the same; "
-            f"ignore it if it should not be."
+            f"'{name}' looks like an id: {part} different. It is used as a feature; ignore it if "
+            f"it should not be."
         )
         yield Notice("id", "warning", name, None, share, text)
     elif textual and not is_date:
@@ -467,14 +483,14 @@ def _oddly_written(name: str, rows_of: Mapping[str, int], *, declared: bool) -> 
     texts = list(rows_of)
     if others := nearly_numbers(texts):
         text = (
-            f"'{name}' looks like numbers, but is taken for texts because of values such as "
+            f"'{name}' looks like numbers, but is read as text because of values such as "
             f"'{others[0][:30]}'. Write plain numbers, such as 1234.5, and leave others empty."
         )
         return Notice("format", "warning", name, None, len(others) / len(texts), text)
     if look_like_dates(texts) and date_format(texts) is None:
         text = (
-            f"'{name}' looks like dates, but is taken for texts because they are not all written "
-            f"in one format. Write them all alike, such as 2024-12-31."
+            f"'{name}' looks like dates, but is read as text because they are not all written in "
+            f"one format. Use one format for all, such as 2024-12-31."
         )
         return Notice("format", "warning", name, None, None, text)
     return None
@@ -635,7 +651,7 @@ def _classes(array: Any, name: str) -> list[_Binned]:
 
 
 def _held_out_auc(column: _Binned, classes: _Binned, halves: np.ndarray) -> tuple[float, int]:
-    """Return how well bins tell a class of an attribute from the others, and which class best.
+    """Return how well bins predict a class of an attribute, and which class best.
 
     Each half (0 or 1) is judged by the shares in the other; NaN where no class has enough rows.
     """
@@ -675,5 +691,5 @@ def _tells(name: str, other: str, auc: float, of: str, is_target: bool) -> Notic
         kind, meaning = "proxy", "a model can use it instead."
     severity = "warning" if auc >= _SURE else "info"
     how = "nearly perfectly" if auc >= _SURE else "well"
-    text = f"'{name}' alone tells {of} {how} (AUC {auc:.2f}): {meaning}"
+    text = f"'{name}' alone predicts {of} {how} (AUC {auc:.2f}): {meaning}"
     return Notice(kind, severity, name, other, round(auc, 4), text)

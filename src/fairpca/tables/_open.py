@@ -62,16 +62,16 @@ def read_table(
     source : str or path
         A file; what is in it decides how it is read, not its name. Or "loanapp", where no file is
         called so: the loan applications of `fairpca.datasets.load_loanapp`.
-    columns : sequence of str, optional
+    columns : sequence of str, default=None
         For text files without names: what the columns are called.
-    header : bool, optional
-        For text files: whether the first line has the names. By default it must look so, and a
-        first line that may be data is refused.
+    header : bool, default=None
+        For text files: whether the first line has the names. By default it must look like names,
+        and a first line that may be data raises an error.
     skip_lines : int, default=0
-        For text files: lines to leave out at the beginning.
-    encoding : str, optional
-        For text files: how bytes mean letters, such as "cp1252" of Windows or "latin-1". By default
-        UTF-8, or UTF-16 where the file begins with its mark; a line that is no text is refused.
+        For text files: lines to skip at the beginning.
+    encoding : str, default=None
+        For text files: the encoding, such as "cp1252" of Windows or "latin-1". By default UTF-8, or
+        UTF-16 where the file begins with its mark; a line that is not text raises an error.
 
     Returns
     -------
@@ -87,7 +87,7 @@ def read_table(
 
     See Also
     --------
-    Table : What it returns.
+    Table : The result.
 
     Notes
     -----
@@ -164,7 +164,7 @@ def open_table(
         return TextTable.open(path, **how)
     if _told(**how):
         raise TableError(
-            f"'{path}' is a {kind} file, which says all that itself: columns, header, skip_lines "
+            f"'{path}' is a {kind} file, which describes itself: columns, header, skip_lines "
             f"and encoding are for text files. Leave them out."
         )
     opened = ParquetTable if kind == "parquet" else FeatherTable
@@ -225,22 +225,22 @@ def check_same_columns(
         there = set(file.names)
         lacking = [name for name in needed or first.names if name not in there]
         if lacking:
-            advice = "Leave that file out, or add the column." if needed else whole
+            remedy = "Leave that file out, or add the column." if needed else whole
             raise TableError(
                 f"'{file.path}' lacks the column '{lacking[0]}', which '{first.path}' has."
-                f"{did_you_mean(lacking[0], file.names)} {advice}"
+                f"{did_you_mean(lacking[0], file.names)} {remedy}"
             )
         more = [name for name in file.names if name not in usual]
         if every and more:
-            advice = "Name the features, or write all files with the same columns."
+            remedy = "Name the features, or write all files with the same columns."
             raise TableError(
                 f"'{file.path}' has the column '{more[0]}', which '{first.path}' has not. "
-                f"{advice if needed else whole}"
+                f"{remedy if needed else whole}"
             )
 
 
 def _check_plain_names(file: TableFile) -> None:
-    """Refuse names that are changed where a table is read as a whole."""
+    """Raise where names are changed if a table is read as a whole."""
     if file.kind == "text":
         return
     file.check_once(sorted(file.places))

@@ -131,7 +131,7 @@ def arrow_to_pandas(table: Any) -> Any:
 
 
 def check_size(frame: Any, what: str, *, at_least: int = 2) -> None:
-    """Refuse a DataFrame without rows or columns."""
+    """Raise for a DataFrame without rows or columns."""
     n, d = frame.shape
     if n == 0:
         raise TableError(f"{what} has names of columns but no rows.")

@@ -1,4 +1,4 @@
-"""Text files: how they are written is found out, not guessed; every line is read, or none."""
+"""Text files: their dialect is detected, or an error; every line is read, or none."""
 
 from __future__ import annotations
 
@@ -122,7 +122,7 @@ def _has_names(
     columns: Sequence[str] | None,
     header: bool | None,
 ) -> bool:
-    """Whether the first record has the names of the columns; refuse to guess."""
+    """Whether the first record has the names of the columns; raise where it is unclear."""
     if header is not None or columns is not None:
         return bool(header)
     numbers = [field for field in first if field and number(field) is not None]
@@ -136,8 +136,8 @@ def _has_names(
         raise TableError(
             f"The first line of '{path}' looks like data, not like names of columns: {why} "
             f"({_shown(first)}). Name the {width} columns (columns=[...], on the command line "
-            f"--columns a,b,...), number them (header=False, --no-header), or say that these are "
-            f"the names (header=True, --header)."
+            f"--columns a,b,...), number them (header=False, --no-header), or declare these "
+            f"to be the names (header=True, --header)."
         )
     return True
 
@@ -273,7 +273,7 @@ def _divided(path: Path, lines: list[str]) -> tuple[str, list[list[str]]]:
 
 @dataclass(frozen=True, eq=False)
 class TextTable(TableFile):
-    """A text file, perhaps gzipped, whose dialect was found out."""
+    """A text file, perhaps gzipped, whose dialect was detected."""
 
     kind: ClassVar[str] = "text"
     dialect: _Dialect

@@ -287,7 +287,7 @@ def kinds_of_columns(batches: Iterable[Mapping[str, Any]], names: Iterable[str])
 
 
 def converted(texts: Any, kind: str, name: str, where: str) -> Any:
-    """Return a column of texts as Arrow values of a kind; refuse a value that is none."""
+    """Return a column of texts as Arrow values of a kind; raise for a value that is none."""
     texts = _trimmed(texts)
     if kind == TEXT:
         return _without_nulls(texts, MISSING).dictionary_encode()

@@ -26,25 +26,28 @@ MOST_STEPS = 1000
 
 @dataclass(frozen=True)
 class TradeoffPoint:
-    """One classifier on the curve.
+    """One classifier on the fairness-accuracy curve, measured on the test data.
 
-    Parameters
+    Attributes
     ----------
     tradeoff : float
         Its lambda.
-    accuracy, selection_rate_difference, true_positive_rate_difference : float
-        On the test rows; the gaps are the violations of demographic parity and of equal
-        opportunity, of several attributes the largest. The last is NaN where a group has no row
-        with a positive label.
-    auc : float
-        Of its scores for the positive label; NaN where it has none.
-    attributes : dict of str to object
-        By attribute (of an array, "sensitive") the rates of all groups, each a dict by level:
-        `selection_rates`, `true_positive_rates`, `n_rows` and `n_positives`.
+    accuracy : float
+        Share of the test rows that are classified correctly.
+    selection_rate_difference : float
+        Violation of demographic parity: the largest difference between groups, over all attributes.
+    true_positive_rate_difference : float
+        Violation of equal opportunity: the largest difference between groups, over all attributes.
+        NaN where a group has no row with a positive label.
+    auc : float, default=nan
+        AUC of its scores for the positive label; NaN where it has no scores.
+    attributes : dict of str to object, default={}
+        The rates of all groups by attribute ("sensitive" where it has no name), each a dict by
+        level: `selection_rates`, `true_positive_rates`, `n_rows` and `n_positives`.
 
     See Also
     --------
-    tradeoff_curve : What makes them.
+    tradeoff_curve : Returns a list of them.
 
     Examples
     --------
@@ -79,30 +82,33 @@ def tradeoff_curve(
     compact: bool = False,
     pos_label: Any = None,
 ) -> list[TradeoffPoint]:
-    r"""Return accuracy and unfairness of a classifier for every lambda of the trade-off.
+    r"""Return accuracy and group differences of a classifier for every lambda of the trade-off.
 
-    Use it to choose the `tradeoff` of a fair representation on held-out rows. All lambdas
+    Use it to choose the `tradeoff` of a fair representation on held-out data. All lambdas
     share one fit of the representation.
 
     Parameters
     ----------
     estimator : FairPCA, FairKernelPCA, eraser, or Pipeline that ends in one of them
-        Unfitted; its `tradeoff` is ignored. Of `fairpca.erasers` those that are fitted from
-        moments are taken: LEACE, SPLINCE, SAL and MeanProjection. They have no lambda of their
-        own: their columns are put beside lambda times the centred features. The first
-        steps of a pipeline are fitted once, to `X_train`. `FairPLS` is refused: it has dials of
-        its own, `covariance_penalty` and `distribution_penalty`.
+        Unfitted; its `tradeoff` is ignored. The erasers LEACE, SPLINCE, SAL and MeanProjection have
+        no lambda of their own: their columns are put beside lambda times the centred features. The
+        first steps of a pipeline are fitted once, to `X_train`. `FairPLS` raises an error: it has
+        `covariance_penalty` and `distribution_penalty` instead.
     classifier : scikit-learn classifier
         Learns from the representation. It is cloned, never changed.
-    X_train, X_test : array-like, frame or sparse matrix of shape (n, d)
-        Features.
-    y_train, y_test : array-like of shape (n,)
-        Labels.
+    X_train : array-like, frame or sparse matrix of shape (n_samples, n_features)
+        Features of the training data.
+    y_train : array-like of shape (n_samples,)
+        Labels of the training data.
+    X_test : array-like, frame or sparse matrix of shape (n_test_samples, n_features)
+        Features of the test data.
+    y_test : array-like of shape (n_test_samples,)
+        Labels of the test data.
     sensitive_features_train : array-like, Series, frame or dict of columns
-        Sensitive attributes, as in ``estimator.fit``.
-    sensitive_features_test : array-like of shape (n,), frame or dict of columns
-        The attributes that gaps are computed for: one group per test row and attribute.
-    tradeoffs : sequence of float in [0, 1]
+        Sensitive attributes of the training data, as in ``estimator.fit``.
+    sensitive_features_test : array-like of shape (n_test_samples,), frame or dict of columns
+        Sensitive attributes of the test data, which are measured: one group per row and attribute.
+    tradeoffs : sequence of float in [0, 1], default=(0.0, 0.001, ..., 0.729, 1.0)
         The lambdas; by default the paper's eleven, (i / 10)^3.
     solver : {"auto", "refit"}, default="auto"
         "auto" solves a LogisticRegression with two classes and an l2 penalty with scikit-learn's
@@ -111,10 +117,10 @@ def tradeoff_curve(
         the classifier's `tol`. "refit" fits the classifier as it is for every lambda.
     compact : bool, default=False
         Whether a classifier that is fitted anew gets at most d columns rather than 2k, with the
-        same inner products. Say True for learners that see rows through inner products only (ridge,
+        same inner products. Use it for learners that see rows through inner products only (ridge,
         linear SVM, SVM with a kernel of fixed gamma), never for trees.
-    pos_label : object, optional
-        The positive class; by default the estimator's `pos_label`, which for erasers is 1.
+    pos_label : object, default=None
+        The positive class. None is the estimator's `pos_label`, which for erasers is 1.
 
     Returns
     -------
@@ -123,8 +129,12 @@ def tradeoff_curve(
 
     See Also
     --------
-    fairpca.FairPCA : Its parameter `tradeoff` is what is chosen by the curve.
+    fairpca.FairPCA : Has the parameter `tradeoff` that is chosen by the curve.
     TradeoffPoint : A point of the curve.
+
+    Notes
+    -----
+    User guide: :doc:`/howto/tradeoff`.
 
     Examples
     --------
@@ -176,8 +186,8 @@ def _fair_step(estimator: Any) -> TakesTradeoff:
     if isinstance(last, FairPLS):
         raise UsageError(
             "tradeoff_curve puts columns of the standard method beside the fair ones, and FairPLS "
-            "has no standard half: what it keeps is for the target alone. It has dials of its own: "
-            "fit it with several values of distribution_penalty, or of covariance_penalty."
+            "has no standard half: what it keeps is for the target alone. Fit it with several "
+            "values of distribution_penalty, or of covariance_penalty."
         )
     if isinstance(last, FairTransformer | FairKernelPCA):
         return last

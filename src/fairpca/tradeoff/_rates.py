@@ -17,15 +17,21 @@ from ..metrics import coded_levels, group_shares, largest_difference, macro_auc,
 class GroupRates:
     """What one classifier decides about the groups of one attribute.
 
-    Parameters
+    Attributes
     ----------
-    selection_rate_difference, true_positive_rate_difference : float
-        Largest differences between groups; the second is NaN where a group has no positive row.
-    selection_rates, true_positive_rates : dict of level to float
-        Share of positive decisions: among all rows of the group, and among its positive ones
-        (NaN where there are none).
-    n_rows, n_positives : dict of level to int
-        How many rows those shares are taken over.
+    selection_rate_difference : float
+        Largest difference between groups' selection rates.
+    true_positive_rate_difference : float
+        Largest difference between groups' true positive rates; NaN where a group has no positive
+        row.
+    selection_rates : dict of level to float
+        Share of positive decisions among all rows of the group.
+    true_positive_rates : dict of level to float
+        Share of positive decisions among the positive rows of the group; NaN where there are none.
+    n_rows : dict of level to int
+        Number of rows of the group.
+    n_positives : dict of level to int
+        Number of positive rows of the group.
 
     Examples
     --------
@@ -90,12 +96,12 @@ class JudgedRows:
         """
         chance = np.asarray(decisions, dtype=float)
         right = float(np.where(self.positive, chance, 1.0 - chance).mean())
-        selected, recognised = self._shares(chance)
-        return right, largest_difference(selected), largest_difference(recognised)
+        selected, true_positive = self._shares(chance)
+        return right, largest_difference(selected), largest_difference(true_positive)
 
     def rates(self, decisions: np.ndarray) -> GroupRates:
         """Return the rates of every group; `decisions` as in `judge`."""
-        selected, recognised = self._shares(np.asarray(decisions, dtype=float))
+        selected, true_positive = self._shares(np.asarray(decisions, dtype=float))
         positives = np.bincount(self.groups, weights=self.positive).astype(int)
 
         def by_level(values: np.ndarray) -> dict[Any, Any]:
@@ -103,19 +109,19 @@ class JudgedRows:
 
         return GroupRates(
             selection_rate_difference=largest_difference(selected),
-            true_positive_rate_difference=largest_difference(recognised),
+            true_positive_rate_difference=largest_difference(true_positive),
             selection_rates=by_level(selected),
-            true_positive_rates=by_level(recognised),
+            true_positive_rates=by_level(true_positive),
             n_rows=by_level(np.bincount(self.groups)),
             n_positives=by_level(positives),
         )
 
     def auc(self, scores: np.ndarray | None) -> float:
-        """Return how well scores tell positive rows from others; NaN where nothing can be told."""
+        """Return how well scores rank positive rows above others; NaN where nothing can be."""
         if scores is None or self.positive.all():
             return float("nan")
         return float(macro_auc(np.asarray(scores)[:, None], self.positive.astype(int)[None])[0])
 
     def _shares(self, chance: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        recognised = group_shares(chance, self.groups, among=self.positive)
-        return group_shares(chance, self.groups), recognised
+        true_positive = group_shares(chance, self.groups, among=self.positive)
+        return group_shares(chance, self.groups), true_positive
