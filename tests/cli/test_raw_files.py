@@ -151,7 +151,7 @@ def test_compas_as_published(fairpca, data_folder):
     assert {"id", "name", "c_case_number"} <= noticed(found, "id")
     given_away = {n["column"] for n in found["notices"] if n["kind"] == "leak"}
     assert {"is_recid", "r_case_number", "r_offense_date", "event", "end"} <= given_away
-    assert "'is_recid' alone tells 'two_year_recid' nearly perfectly" in result.output
+    assert "'is_recid' alone predicts 'two_year_recid' nearly perfectly" in result.output
     assert {"decile_score (2)", "priors_count (2)"} <= noticed(found, "renamed")
     assert {"decile_score (2)", "priors_count (2)"} <= noticed(found, "copy")
     assert noticed(found, "empty") == {"violent_recid"}

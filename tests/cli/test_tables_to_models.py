@@ -117,7 +117,7 @@ def test_a_fitted_model_transforms_new_files_with_unseen_levels(fairpca):
     result = fairpca(*FIT, "--n-components", "3")
     assert result.exit_code == 0, result.output
     assert "The model is in model.fairpca, its card in model.md" in result.output
-    warned = "Non-linear models may still see the groups"
+    warned = "Non-linear models may still predict the groups"
     assert warned in result.output
     assert warned in Path("model.md").read_text(encoding="utf-8")
 
@@ -169,10 +169,10 @@ def test_what_predicts_a_target_is_fitted_saved_and_applied(fairpca, arguments, 
     model = FairTableTransformer.load("model.fairpca")
     assert model.estimator_.targets_ == targets
     (target,) = targets
-    assert f"share of {target} that each column explains:" in result.output
+    assert f"share of {target} that the columns predict: " in result.output
     card = Path("model.md").read_text(encoding="utf-8")
-    assert f"made to predict: {target}, " in card
-    assert ("the yes is" in card) == (targets[target] == [0, 1])
+    assert f"that the columns predict: {target}, " in card
+    assert ("the positive class is" in card) == (targets[target] == [0, 1])
     assert ("gap at any threshold on the training data" in result.output) == (
         "--match" not in arguments
     )
@@ -469,7 +469,7 @@ def test_a_fit_prints_the_notices_of_the_table_whom_it_compares_and_the_weight(c
     assert "Rows count by their weight in w" in card
     assert "This holds among the rows whose out is hired" in card
     done = command(*given, "--target", "choice", "--ignore", "out")
-    assert "! 'choice' is 'blue' or 'red', and nothing says which of them is the yes" in done.output
+    assert "! 'choice' is 'blue' or 'red', and neither is clearly the positive class" in done.output
     done = command(*given, "--target", "choice", "--ignore", "out", "--pos-label", "blue")
     assert "whose choice is blue only" in done.output
     assert "nothing says" not in done.output
