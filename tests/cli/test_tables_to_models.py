@@ -169,7 +169,7 @@ def test_what_predicts_a_target_is_fitted_saved_and_applied(fairpca, arguments, 
     model = FairTableTransformer.load("model.fairpca")
     assert model.estimator_.targets_ == targets
     (target,) = targets
-    assert f"share of {target} that the columns predict: " in result.output
+    assert f"share of {target} that each column explains: " in result.output
     card = Path("model.md").read_text(encoding="utf-8")
     assert f"that the columns predict: {target}, " in card
     assert ("the positive class is" in card) == (targets[target] == [0, 1])

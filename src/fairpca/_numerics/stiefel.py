@@ -14,7 +14,7 @@ LONGEST = 1.0
 """Longest step while little is known; a radian is as far as a local model may be asked to look."""
 
 SUFFICIENT = 1e-4
-"""Share of the decrease that the slope promises which a step must reach (Armijo)."""
+"""Share of the decrease that the slope predicts which a step must reach (Armijo)."""
 
 NEARLY_ORTHONORMAL = 0.5
 """Distance of the Gram matrix from one up to which it loses no digits."""

@@ -114,7 +114,7 @@ def certified_gap(
     scores : array-like of shape (n_samples,)
         Score of each row, such as a model's or a single component. Scores may be infinite or tied.
     sensitive_features : array-like of shape (n_samples,)
-        Group of each row; a number with fractions is cut at its median.
+        Group of each row; a float attribute is cut at its median.
     confidence : float in (0, 1), default=0.95
         Probability that the bound holds, over the draw of the rows.
     method : {"deviation", "dkw"}, default="deviation"

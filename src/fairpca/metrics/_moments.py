@@ -180,7 +180,7 @@ def covariance_gap(X: ArrayLike, sensitive_features: ArrayLike) -> float:
     X : array-like of shape (n_samples, n_features)
         Representation.
     sensitive_features : array-like of shape (n_samples,)
-        Group of each row; a number with fractions is cut at its median.
+        Group of each row; a float attribute is cut at its median.
 
     Returns
     -------

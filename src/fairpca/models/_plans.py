@@ -190,7 +190,7 @@ def plan_column(
 ) -> tuple[AttributePlan, np.ndarray]:
     """Return the plan of a column, `n_rows` of each value, and the group or number of each.
 
-    Of people with several rows, each row may count as a part of one. Fits make all groups equal,
+    With repeated measures, each row may count as a part of one. Fits make all groups equal,
     however many; of what is measured, only so many can be read.
     """
     name, column = str(column.name), _without_marks(column)

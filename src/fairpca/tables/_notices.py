@@ -358,11 +358,11 @@ def _not_declared(features: Sequence[str]) -> Iterator[Notice]:
 
 
 def find_person(frame: Any, sensitive: Sequence[str], candidates: Sequence[str]) -> Notice | None:
-    """Point out a column that seems to be a subject id, of people with several rows.
+    """Point out a column that seems to be a subject id of repeated measures.
 
     Two rows of one person agree in an attribute, and in most columns more often than two of
     anybody: agreeing goes some of the way from chance to certainty. Of a place or an occupation,
-    rows agree in what describes it, and in few other columns. Numbers with fractions are nobody's
+    rows agree in what describes it, and in few other columns. Floats are nobody's
     name, and a weight of a survey is that of all people who were drawn alike.
     """
     arrays = arrow_columns(frame)
