@@ -2,8 +2,8 @@
 
 ``python tests/auditing/coverage.py --draws 100 --jobs 16`` prints the table of
 docs/explanation/measuring.md. For each table that is drawn from a population, the audit is made,
-and then what it estimates is computed: the model that the audit describes is fitted to *all* rows of
-the table, and judged on 100,000 new people.
+and then what it estimates is computed: the model that the audit describes is fitted to *all* rows
+of the table, and judged on 100,000 new people.
 """
 
 from __future__ import annotations

@@ -2,7 +2,8 @@
 
 Which of the two is decided by the values of a column alone, unless the user declares it:
 arrays, frames, tables, files and clusters all ask `read_column`. Whole numbers are levels, of
-whatever type and however many, since codes look like counts. Other floats are a quantity. Dates raise an error until they are declared to be one of the two.
+whatever type and however many, since codes look like counts. Other floats are a quantity.
+Dates raise an error until they are declared to be one of the two.
 """
 
 from __future__ import annotations
