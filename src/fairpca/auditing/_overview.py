@@ -185,7 +185,7 @@ class Overview:
         return "selection rates" if self.selected == "selected" else f"shares {self.selected}"
 
     def columns(self) -> list[Shown]:
-        """Return what rates are shown of: the past, what exists, all columns, what is advised."""
+        """Return the columns of rates: past data, existing models, all columns, the recommendation."""
         found = []
         if self.target is not None and self.target.kind != "classes":
             found.append(Shown("Past data", None, "decisions or outcomes in the table"))

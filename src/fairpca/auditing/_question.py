@@ -1,4 +1,4 @@
-"""The question that is asked of rows: their groups, whose they are, and both halves of a split."""
+"""What is asked of a table: groups, subject ids, and both halves of a split."""
 
 from __future__ import annotations
 
@@ -295,13 +295,13 @@ def copies_in(frame: DataFrame, roles: Roles) -> tuple[np.ndarray, list[Notice]]
     said = f"{repeats:,} rows ({percent(share)}) are equal to another one, attributes and all"
     if copied:
         text = (
-            f"{said}, and too many to be of different people. Copies stay on one side of every "
-            f"split, and are measured once: a model that meets a row again has not guessed."
+            f"{said}, and too many to be of different people. Duplicates stay on one side of every "
+            f"split, and are measured once: a model that has seen a row has nothing to predict."
         )
         return row, [Notice("repeated_rows", "warning", "", "", share, text), *told]
     text = (
         f"{said}, as may be in columns so coarse: they are taken for different people. If they are "
-        f"copies, models only seem to guess, so leave copies out."
+        f"duplicates, remove them: accuracy and leakage would be overstated."
     )
     if share >= _MANY_ALIKE:
         told.append(Notice("repeated_rows", "info", "", "", share, text))

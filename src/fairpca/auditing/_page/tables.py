@@ -546,7 +546,7 @@ def groups_compared(evidence: Evidence, found: Parity | Comparison | None) -> st
 
 
 def _left_out_table(evidence: Evidence) -> Table:
-    """Return the groups that no gap compares, with what they get before and with the advice."""
+    """Return the groups that no gap compares, with their rates before and as recommended."""
     advice = evidence.audit.advice
     options = [one for one in advice.options if one in (advice.options[0], advice.option)]
     number = Units(evidence.audit.data.target).kind == "number"
@@ -571,7 +571,7 @@ def _left_out_table(evidence: Evidence) -> Table:
 
 
 def _deciding(evidence: Evidence, option: Option, model: str) -> Decided | None:
-    """Return what a kind of model decides with a setting; what exists decides by itself."""
+    """Return what a model family decides with an option; what exists decides by itself."""
     return evidence.decisions(option, EXISTING) or evidence.decisions(option, model)
 
 

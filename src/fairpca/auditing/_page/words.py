@@ -34,7 +34,7 @@ def model_name(model: str | None) -> str:
 
 
 def with_models(model: str) -> str:
-    """Say which models an advice is for.
+    """Say which models a recommendation is for.
 
     >>> with_models("any"), with_models("linear")
     ('whatever model is used', 'with linear models')
