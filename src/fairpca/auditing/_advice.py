@@ -86,6 +86,9 @@ def _facts(evidence: Evidence, decision: Decision) -> dict[str, Any]:
     def predicts_number(key: str) -> bool:
         return evidence.representations[key].kind == "score" and number
 
+    def label(name: str) -> str:
+        return named(evidence.attribute_label(name))
+
     def widest(option: Option, attribute: str) -> Estimate | None:
         return widest_gap([parity.gap for parity in evidence.parities(option, attribute)])
 
@@ -105,6 +108,8 @@ def _facts(evidence: Evidence, decision: Decision) -> dict[str, Any]:
         "n_curved": in_words(len(PROBES) - 1),  # all but the linear one
         "enough_rows": ENOUGH_ROWS,
         "spoken": evidence.spoken_option,
+        "label": label,
+        "singles": [label(name) for name in evidence.singles],
         "predicts_number": predicts_number,
         "widest": widest,
         "largest": largest,

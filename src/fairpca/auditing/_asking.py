@@ -113,7 +113,7 @@ def ask(
     d = 0 if encoder is None else len(encoder.mean_)
     if n_components is not None and n_components > d:
         raise AuditError(
-            f"n_components={n_components}, but the columns give {d} numbers per row. Take "
+            f"n_components={n_components}, but the columns give {d} numbers per row. Use "
             f"{f'at most {d}' if d else 'none: there is no feature to make components from'}."
         )
     return Question(
@@ -407,7 +407,7 @@ def _check_groups(
         )
         for group in np.flatnonzero(known < np.minimum(total, FEWEST_ROWS)):
             raise AuditError(
-                f"{name_of(model.setting)} is known of {known[group]:.0f} people with "
+                f"{name_of(model.setting)} is known for {known[group]:.0f} people with "
                 f"{attribute.name} = '{attribute.labels[group]}', but {FEWEST_ROWS} of every group "
                 f"are needed to compare them. Fill it in, or leave such rows out."
             )

@@ -118,6 +118,18 @@ class Evidence:
         said = (self.audit.data.labels or {}).get(column)
         return column if said in (None, column) else f"{said} ({column})"
 
+    def attribute_label(self, name: str) -> str:
+        """Return what people call an attribute or an intersection; its name where nobody said."""
+        labels = self.audit.data.labels or {}
+        joint = [
+            one.columns
+            for one in self.audit.data.attributes
+            if one.name == name and one.kind == "intersection"
+        ]
+        return labels.get(name) or " × ".join(
+            labels.get(one, one) for one in (joint or [[name]])[0]
+        )
+
     def spoken_option(self, option: Option) -> str:
         """Return the name of an option for the middle of a sentence."""
         name = option.name

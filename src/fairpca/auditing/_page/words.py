@@ -106,6 +106,12 @@ class Units:
         short = "sd" if self.kind == "number" else "points"
         return f"{self.bare_gap(value)}{UNBROKEN}{short}"
 
+    def limit(self, value: float) -> str:
+        """Write the limit of gaps without more digits than it has."""
+        if self.kind == "number":
+            return self.gap(value)
+        return f"{100 * value:g}{UNBROKEN}points"
+
     def short(self, value: float | None) -> str:
         """Write a gap in whole points, as headlines do, with its unit."""
         if value is None or self.kind == "number":
