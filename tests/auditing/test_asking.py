@@ -1,4 +1,4 @@
-"""What an audit is asked of: levels in several spellings, and which value is the yes."""
+"""What an audit is asked of: levels in several spellings, and which is the positive class."""
 
 from dataclasses import replace
 

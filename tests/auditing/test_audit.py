@@ -301,7 +301,7 @@ def repeated_noise(times):
     return pd.concat([noise] * times, ignore_index=True)
 
 
-def test_copies_of_rows_are_not_recognised_and_it_is_said():
+def test_duplicate_rows_do_not_leak_and_are_reported():
     """Noise whose rows are there four times has an AUC of 0.7 if copies are on both sides."""
     found = audit(repeated_noise(4), "sex", quick=True, n_jobs=1)
     once = audit(repeated_noise(1), "sex", quick=True, n_jobs=1)

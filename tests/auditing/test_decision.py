@@ -131,8 +131,8 @@ def test_raw_features_within_the_limit_leave_nothing_to_do():
         (0.23, 0.80, {}),  # not smaller
         (0.21, 0.80, {}),  # smaller, as chance may have it
         (0.20, 0.80, {"x_error": 1e-4}),  # surely smaller, by an eighth of what is too much
-        (0.02, 0.49, {}),  # below guessing
-        (0.02, 0.51, {}),  # cannot be told from guessing
+        (0.02, 0.49, {}),  # below chance
+        (0.02, 0.51, {}),  # not significantly above chance
     ],
 )
 def test_what_does_nothing_or_harms_is_not_taken(x, y, given):

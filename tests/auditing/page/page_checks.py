@@ -18,7 +18,7 @@ ARGUMENTS = (
     "--disable-sync",
     "--no-first-run",
 )
-LARGEST_PAGE = 1_500_000
+LARGEST_PAGE = 2_500_000
 MOST_SCREENS, MOST_SHEETS = 7, 8
 DESKTOP, PHONE = (1280, 800), (390, 844)
 

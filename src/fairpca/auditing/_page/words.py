@@ -110,7 +110,8 @@ class Units:
         """Write the limit of gaps without more digits than it has."""
         if self.kind == "number":
             return self.gap(value)
-        return f"{100 * value:g}{UNBROKEN}points"
+        most = f"{100 * value:g}"
+        return f"{most}{UNBROKEN}{'point' if most == '1' else 'points'}"
 
     def short(self, value: float | None) -> str:
         """Write a gap in whole points, as headlines do, with its unit."""
