@@ -284,8 +284,8 @@ def test_a_small_group_of_a_large_table_is_kept_whole_and_counted(audited, with_
     assert leak(found, "raw", "town", "linear").above_chance
     assert "predicts town with AUC 0.9" in found.summary.sentences[0]
     (told,) = [notice.text for notice in found.notices if notice.kind == "sampled"]
-    assert told.startswith("400 of 20,000 rows were drawn to fit and to measure: at random, but of")
-    assert "Each counts as many times as there are rows in the table for it." in told
+    assert told.startswith("400 of 20,000 rows were drawn at random, with ")
+    assert "are weighted to stand for the whole table" in told
 
 
 def test_a_sample_too_small_for_the_groups_is_refused(with_a_rare_group):

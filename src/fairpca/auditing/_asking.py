@@ -80,7 +80,7 @@ def ask(
     n_weighed = len(frame)
     frame, y, weights, plan = _with_target(frame, weights, roles.target, said, pos_label, above)
     if plan is not None and plan.told:
-        notices.append(Notice("yes", "warning", plan.name, "", None, plan.told))
+        notices.append(Notice("pos_label", "warning", plan.name, "", None, plan.told))
     n_dropped = len(table.frame) - len(frame)
     notices += _without_target(roles.target, n_weighed - len(frame), n_weighed)
     said.pop(roles.target or "", None)
@@ -183,10 +183,9 @@ def _drawn(
 def _told_of_draw(everybody: Everybody, n: int, at_least: int) -> Notice:
     """Say how many rows were drawn, and that they are weighed back."""
     text = (
-        f"{n:,} of {len(everybody.people):,} rows were drawn to fit and to measure: at random, but "
-        f"of every group {at_least:,}, or all it has, as far as they take no more than half. Each "
-        f"counts as many times as there are rows in the table for it. Scores and decisions that "
-        f"exist are judged on all rows."
+        f"{n:,} of {len(everybody.people):,} rows were drawn at random, with {at_least:,} of every "
+        f"group where it has them (at most half of the sample), and are weighted to stand for the "
+        f"whole table. Existing scores and decisions are judged on all rows."
     )
     return Notice("sampled", "info", "", "", float(n), text)
 
@@ -365,7 +364,7 @@ def _by_rank(name: str, target: str, values: np.ndarray, y: np.ndarray) -> Notic
     text = (
         f"The score '{name}' is not on the scale of '{target}' (mean {s.mean():.4g} and standard "
         f"deviation {s.std():.3g}, where {y.mean():.4g} and {y.std():.3g} are): it is judged by "
-        f"rank, as if it predicted of each row the '{target}' at its rank."
+        f"rank: each row is taken to predict the '{target}' of the same rank."
     )
     falling = float(np.corrcoef(rankdata(s), rankdata(y[known]))[0, 1])
     if falling < -3 / np.sqrt(len(s)):
@@ -392,7 +391,7 @@ def _guessed_yes(column: Series, yes: str | None) -> list[Notice]:
         if yes is not None and binary_target(column, yes):
             return []
     told = about_the_yes(column, "If it is the other one, write 'yes' and 'no'.")
-    return [Notice("yes", "warning", str(column.name), "", None, told)] if told else []
+    return [Notice("pos_label", "warning", str(column.name), "", None, told)] if told else []
 
 
 def _check_groups(
@@ -438,9 +437,7 @@ def _noticed(
         if attribute.kind == "intersection" or not (attribute.note or unknown):
             continue
         missing = (
-            f"The group of {unknown:,} rows is not known, or too rare to be measured."
-            if unknown
-            else ""
+            f"The group of {unknown:,} rows is unknown, or too rare to measure." if unknown else ""
         )
         kind = "numeric_attribute" if attribute.kind == "numeric" else "small_group"
         text = f"{attribute.name}: {' '.join(filter(None, [attribute.note, missing]))}"

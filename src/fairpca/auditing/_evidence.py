@@ -18,7 +18,7 @@ from ._results import (
     Parity,
 )
 
-_SMALL_BOUND = 0.2  # a certificate below this says something, whatever the raw features do
+_SMALL_BOUND = 0.1  # a certificate up to this is informative, whatever the raw features do
 
 
 KNOWS_TARGET = 0.99
@@ -68,7 +68,7 @@ class Evidence:
         ]
 
     def certified(self) -> list[CertifiedGap]:
-        """Return the certificates that say something: of less than the raw gap, or of little."""
+        """Return the informative certificates: below the raw gap, or small."""
         largest_gap = dict.fromkeys((one.name for one in self.audit.data.attributes), _SMALL_BOUND)
         for found in self.audit.downstream:
             for parity in found.parities if found.representation == "raw" else []:
