@@ -13,7 +13,7 @@ from ..models import FEWEST_ROWS
 from ._decision import Decision
 from ._evidence import Evidence, largest, parity_of, telling_columns, widest_gap
 from ._judging import ENOUGH_ROWS
-from ._phrases import in_words, named
+from ._phrases import in_words, joined, named
 from ._recipes import python_recipe, shell_recipe
 from ._results import (
     EXISTING,
@@ -109,7 +109,7 @@ def _facts(evidence: Evidence, decision: Decision) -> dict[str, Any]:
         "enough_rows": ENOUGH_ROWS,
         "spoken": evidence.spoken_option,
         "label": label,
-        "singles": [label(name) for name in evidence.singles],
+        "any_single": joined([label(name) for name in evidence.singles], "or"),
         "predicts_number": predicts_number,
         "widest": widest,
         "largest": largest,
