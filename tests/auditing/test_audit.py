@@ -323,7 +323,7 @@ def test_people_who_are_alike_in_coarse_columns_are_no_copies():
     assert leak(found, "raw", "sex", "linear").above_chance
     (told,) = [notice for notice in found.notices if notice.kind == "repeated_rows"]
     assert told.severity == "info"
-    assert "taken for different people" in told.text
+    assert "they count as different people" in told.text
 
 
 def test_columns_of_lists_are_compared_too():

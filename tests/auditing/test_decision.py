@@ -94,7 +94,7 @@ def test_where_nothing_reaches_the_limit_nothing_is_taken():
     near, as_near, far = candidate(0.12, 0.70), candidate(0.13, 0.74), candidate(0.17, 0.80)
     raw = candidate(0.4, 0.82)
     assert chosen(near, as_near, far, raw=raw) == LIMIT_NOT_REACHED
-    hiding = _Contest(raw, [near, as_near, far], Z, to_limit=False)  # as much as can be had
+    hiding = _Contest(raw, [near, as_near, far], Z, to_limit=False)  # as much as is available
     assert hiding.choose() == hiding.verdict() == 1
 
 

@@ -171,7 +171,7 @@ def test_where_fair_pca_refuses_the_largest_number_that_fits_is_taken(small):
     """Seen: 'use <= 2' after 95 % of the page, a dash in the table, and no trade-off."""
     (fair,) = [r for r in small.representations if r.key == "fair_pca"]
     assert (fair.failure, fair.n_columns) == (None, 2)
-    assert fair.note == "2 of 3 components: no more can be had."
+    assert fair.note == "2 of 3 components: no more are available."
     assert [c.model for c in small.curves] == ["linear"]
 
 

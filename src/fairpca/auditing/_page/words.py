@@ -48,8 +48,8 @@ def multiline(command: str) -> str:
     r"""Return a command with one option a line, so that it can be typed from paper.
 
     >>> print(multiline("fairpca audit loans.csv --sensitive race --quick"))
-    fairpca audit loans.csv \\
-        --sensitive race \\
+    fairpca audit loans.csv \
+        --sensitive race \
         --quick
     >>> multiline("import fairpca\nfairpca.audit(frame)")
     'import fairpca\nfairpca.audit(frame)'
