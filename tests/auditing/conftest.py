@@ -6,8 +6,8 @@ from fairpca.auditing import _whole_audit, audit
 from fairpca.auditing._splits import QUICK
 from people import made_up_people
 
-FEW = replace(QUICK, most_rounds=1, permutations=100)
-"""Less than a quick audit: two splits, where the way of a number matters and not its digits."""
+FEW = replace(QUICK, most_rounds=1, permutations=100, searched=True, common=True)
+"""All methods on two splits, where the way of a number matters and not its digits."""
 
 
 @pytest.fixture(scope="session")

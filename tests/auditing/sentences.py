@@ -44,7 +44,7 @@ class Measured:
         }
 
     def of_model(self, model):
-        """Return the same for who asks for one kind of model."""
+        """Return the same for who asks for one model family."""
         one = copy(self)
         one.models = (model,)
         return one
@@ -92,7 +92,7 @@ class Measured:
         return shown["variance_kept"]
 
     def leaks(self, setting, *attributes, probes=("linear", "boosting", "kernel")):
-        """Return what probes recognise; above lambda 0 a model reads plain PCA."""
+        """Return what probes predict; above lambda 0 a model reads plain PCA."""
         key, tradeoff = self.keys[setting]
         key = "pca" if tradeoff else key
         return [
@@ -164,7 +164,7 @@ def assert_left_out(said, parity, measured):
     assert bool(said.strip()) == bool(rare)
     if not rare:
         return
-    assert f"Groups of {parity['attribute']} with too few" in said
+    assert f"Too few people to compare by {parity['attribute']}, with " in said
     numbers = rf"({NUMBER})(?: %)? \(({NUMBER}) to ({NUMBER})\)"
     each = rf"([^,:(]+) \((\d+) (?:people|person), {numbers}\)"
     told = re.findall(each, said.partition(": ")[2])
@@ -192,16 +192,18 @@ def pattern(template, measured):
         "compared": r"(?: \(\d+ of \d+ groups compared\))?",
         "elsewhere": rf"(?:, between those of (?:{'|'.join(attributes)})"
         r"(?: \(\d+ of \d+ groups compared\))?)?",
-        "left_out": r"(?: ?Groups of .* with too few people to be compared, and .*?\)\.)*",
+        "left_out": r"(?: ?Too few people to compare by .*?, with .*?\)\.)*",
         "chance": r"(?:[;,] no better than chance| \(no better than chance\))?",
         "list": ".+?",
         "words": r"[^\d]*?",
-        "own": r"(?:Between the groups of .*?\. (?=[FNT]))?",
-        "beyond": r"(?: \(more than the [^)]* may be true\))?",
-        "ties": r"(?:; .* cannot be told apart from it)?",
-        "or_ties": r"(?: \(or .*?: they cannot be told apart\))?",
+        "own": r"(?:Between the groups of .*?\. (?=[ON]))?",
+        "beyond": r"(?: \(above the limit of [^)]*; interval [^)]*\))?",
+        "ties": r"(?:; not significantly different: .*)?",
+        "or_ties": r"(?: \(or .*?, not significantly different\))?",
         "above": r"(?: \((?:" + "|".join(attributes) + r")\))?",
-        "kinds": "a linear model|boosted trees|a kernel model|the worst of three kinds of models",
+        "kinds": "a linear model|boosted trees|a kernel model|"
+        "the model family with the largest gap",
+        "still": r"(?:, but a linear model still predicts .*? \(AUC \d\.\d\d\))?",
         "size": r"one column|\d+ columns",
         "utility": rf"(?:, at (?:AUC|R²) {NUMBER} {ENDS})?",
     }
@@ -273,7 +275,7 @@ RAW = "the raw features"
 # The headline
 
 
-@reads("""{own:own}From these columns {what:words} differ by {g:plain} between the groups of
+@reads("""{own:own}On all columns, {what:words} differ by {g:plain} between the groups of
     {a:attribute}{c:compared}; with {s:setting} by {sg:plain}{e:elsewhere}{b:beyond}, at
     {unit:words} {u:number} instead of {ru:number}{ties:ties}.""")
 def headline(m, chosen, decision, *, own, what, g, a, c, s, sg, e, b, unit, u, ru, ties):
@@ -287,14 +289,14 @@ def headline(m, chosen, decision, *, own, what, g, a, c, s, sg, e, b, unit, u, r
     assert bool(b) == (whole["value"] > m.settings["max_gap"])
     if b:
         limit, high = re.findall(PLAIN, b)
-        (low,) = re.findall(rf"from ({NUMBER}) to ", b)
+        (low,) = re.findall(rf"interval ({NUMBER}) to ", b)
         assert_limit(limit, m)
         assert near(low, whole["low"], 1 if m.number else 100)
         assert_gap(high, {"value": whole["high"]}, m)
     assert near(u, m.utility(s)["value"])
     assert near(ru, m.utility(RAW)["value"])
     assert_own(own, m)
-    told = ties.removeprefix("; ").removesuffix(" cannot be told apart from it")
+    told = ties.removeprefix("; not significantly different: ")
     assert bool(told) == bool(decision.ties)
     for tie in [spoken(name) for name in decision.ties]:
         rest = told.partition(f"{tie} (")[2]
@@ -303,10 +305,10 @@ def headline(m, chosen, decision, *, own, what, g, a, c, s, sg, e, b, unit, u, r
         elsewhere(said[2], tie, worst, m)
 
 
-@reads("""{own:own}Nothing to do: {what:words} differ by {g:plain} between the groups of
-    {a:attribute}{c:compared}, within the {limit:plain} accepted.""")
-@reads("""{own:own}Nothing here helps: {what:words} differ by {g:plain} between the groups of
-    {a:attribute}{c:compared}, and these rows show no setting that takes much of that off.""")
+@reads("""{own:own}No action needed: {what:words} differ by {g:plain} between the groups of
+    {a:attribute}{c:compared}, within the limit of {limit:plain}.""")
+@reads("""{own:own}No tested method helps: {what:words} differ by {g:plain} between the groups of
+    {a:attribute}{c:compared}, and no option reduces that significantly.""")
 def nothing(m, chosen, decision, *, own, what, g, a, c, limit=None):
     assert a == m.worst_attribute(RAW)
     assert_gap(g, m.gap(RAW, a), m)
@@ -322,14 +324,13 @@ def assert_limit(said, m, *, points=False):
     assert near(re.findall(NUMBER, said)[0], m.settings["max_gap"], 100 if in_points else 1)
 
 
-@reads("""Nothing to do: from these {n:number} columns no probe guesses {who:words} better
+@reads("""No action needed: from these {n:number} columns no probe predicts {who:words} better
     than chance (AUC {auc:number}).""")
-@reads("""Nothing here helps: from these {n:number} columns a model guesses {a:attribute} with
-    AUC {auc:number}, and no setting hides much of it.""")
-@reads("""From these {n:number} columns a model guesses {a:attribute} with AUC {auc:number};
-    after {s:setting}{ties:or_ties} the best probe does no better than chance
-    ({left:number}).""")
-@reads("""From these {n:number} columns a model guesses {a:attribute} with AUC {auc:number};
+@reads("""No tested method helps: from these {n:number} columns a model predicts {a:attribute} with
+    AUC {auc:number}, and no option reduces that much.""")
+@reads("""From these {n:number} columns a model predicts {a:attribute} with AUC {auc:number};
+    after {s:setting}{ties:or_ties} the best probe is at chance ({left:number}).""")
+@reads("""From these {n:number} columns a model predicts {a:attribute} with AUC {auc:number};
     after {s:setting}{ties:or_ties} the best probe reaches {left:number}{other:above}.""")
 def hiding(m, chosen, decision, *, n, auc, who="", a=None, s=None, ties="", left="", other=""):
     assert int(n) == m.json["data"]["n_features"]
@@ -345,8 +346,8 @@ def hiding(m, chosen, decision, *, n, auc, who="", a=None, s=None, ties="", left
 
 
 @reads("""{own:own}Nothing is recommended: {columns:list} alone {tells:words} (AUC
-    {auc:number}), and models of these columns only repeat that. Say what {rest:words}.""")
-def given_away(m, chosen, decision, *, own, columns, tells, auc, rest):
+    {auc:number}), and models of these columns only repeat it. Declare {rest:words}.""")
+def target_leak(m, chosen, decision, *, own, columns, tells, auc, rest):
     assert_own(own, m)
     assert_telling(columns, auc, m)
 
@@ -357,19 +358,19 @@ def assert_telling(column, auc, m):
     assert near(auc, notice["value"])
 
 
-@reads("""{own:own}These data cannot tell: {what:words} differ by {g:plain} between the groups of
-    {a:attribute}{c:compared}, and anything from {low:number} to {high:plain} may be true;
-    {limit:plain} are accepted.""")
-def cannot_tell(m, chosen, decision, *, own, what, g, a, c, low, high, limit):
+@reads("""{own:own}Not settled by these data: {what:words} differ by {g:plain} between the groups of
+    {a:attribute}{c:compared} (interval {low:number} to {high:plain}); the limit is
+    {limit:plain}.""")
+def not_settled(m, chosen, decision, *, own, what, g, a, c, low, high, limit):
     nothing(m, chosen, decision, own=own, what=what, g=g, a=a, c=c, limit=limit)
     gap = m.gap(RAW, *m.singles)
     for said, end in ((low, "low"), (high, "high")):
         assert near(re.findall(NUMBER, said)[0], gap[end], 1 if m.number else 100)
 
 
-@reads("""{own:own}Nothing tried reaches the limit: {what:words} differ by {g:plain} between the
-    groups of {a:attribute}{c:compared}, and with {s:setting}, which comes nearest, by
-    {sg:plain}{e:elsewhere}; {limit:plain} are accepted.""")
+@reads("""{own:own}No tested option reaches the limit: {what:words} differ by {g:plain} between the
+    groups of {a:attribute}{c:compared}, and with {s:setting}, the closest, by
+    {sg:plain}{e:elsewhere}; the limit is {limit:plain}.""")
 def out_of_reach(m, chosen, decision, *, own, what, g, a, c, s, sg, e, limit):
     nothing(m, chosen, decision, own=own, what=what, g=g, a=a, c=c, limit=limit)
     assert_gap(sg, m.gap(s, elsewhere(e, s, a, m)), m)
@@ -378,9 +379,9 @@ def out_of_reach(m, chosen, decision, *, own, what, g, a, c, s, sg, e, limit):
 # The findings
 
 
-@reads("""From {n:number} columns, none of which is {who:words}, the best of three models
-    guesses {aucs:list}: of {pairs:words} in {cases:number} of 100 cases{over:words}; 50 is
-    guessing.""")
+@reads("""From {n:number} columns, none of which is {who:words}, the best of three model
+    families predicts {aucs:list}: given {pairs:words} in {cases:number} of 100 cases{over:words};
+    50 is chance.""")
 def given(m, chosen, decision, *, n, who, aucs, pairs, cases, over):
     assert int(n) == m.json["data"]["n_features"]
     for name in m.singles:
@@ -393,10 +394,10 @@ def given(m, chosen, decision, *, n, who, aucs, pairs, cases, over):
     assert worst["attribute"] in pairs
     (attribute,) = [a for a in m.json["data"]["attributes"] if a["name"] == worst["attribute"]]
     several = sum(group["measured"] for group in attribute["groups"]) > 2
-    assert ("on average over the groups" in over) == several == ("one of the others" in pairs)
+    assert ("on average over the groups" in over) == several == ("one other person" in pairs)
 
 
-@reads("After {s:setting} it guesses {aucs:list}.")
+@reads("After {s:setting} it predicts {aucs:list}.")
 def left(m, chosen, decision, *, s, aucs):
     assert s == chosen
     for name in m.singles:
@@ -406,8 +407,8 @@ def left(m, chosen, decision, *, s, aucs):
         assert bool(said[2]) == (not leak["above_chance"])
 
 
-@reads("""{o:model}{half:words}: {what:words} differ by {gaps:list}{u:utility}; it gives
-    {a:attribute} away with AUC {auc:number}{ch:chance}.{rare:left_out}""")
+@reads("""{o:model}{half:words}: {what:words} differ by {gaps:list}{u:utility}; it
+    predicts {a:attribute} with AUC {auc:number}{ch:chance}.{rare:left_out}""")
 def existing(m, chosen, decision, *, o, half, what, gaps, u, a, auc, ch, rare):
     setting, points = spoken(o), o.startswith("Decision")
     for name in m.singles:
@@ -417,7 +418,7 @@ def existing(m, chosen, decision, *, o, half, what, gaps, u, a, auc, ch, rare):
         )
         assert_gap(said[1], parity["gap"], m, points=points)
         assert_compared(said[2] or "", parity)
-        told = re.search(rf"Groups of {name} with too few.*?\)\.(?= Groups|$)", rare)
+        told = re.search(rf"Too few people to compare by {name}, .*?\)\.(?= Too few|$)", rare)
         assert_left_out(told[0] if told else "", parity, m if not points else InPoints)
     leak = m.leak(setting, *m.singles)
     assert (a, bool(ch)) == (leak["attribute"], not leak["above_chance"])
@@ -475,7 +476,7 @@ def by_attribute(m, chosen, decision, *, what, k, rg, a, c, rare, g=None):
 
 @reads("""Ratio of selection rates (disparate impact; the four-fifths rule asks for 0.80 of a
     favourable outcome): {rr:value} between the groups of {a:attribute} with the raw
-    features and {r:value}{e:elsewhere} with the advice.""")
+    features and {r:value}{e:elsewhere} with the recommendation.""")
 @reads("""Ratio of selection rates (disparate impact; the four-fifths rule asks for 0.80 of a
     favourable outcome): {rr:value} between the groups of {a:attribute} with the raw
     features.""")
@@ -503,7 +504,7 @@ def keeps(m, chosen, decision, *, u):
 
 @reads("""With {s:setting} ({n:size}), {what:words} of {k:kinds} differ by {g:gap} between the
     groups of {a:attribute}{c:compared}; with the raw features by {rg:gap}{e:elsewhere}. The
-    {unit:words} of the best model is {u:value} instead of {ru:value}.""")
+    {unit:words} of the best model is {u:value}, before {ru:value}.""")
 def why(m, chosen, decision, *, s, n, what, k, g, a, c, rg, e, unit, u, ru):
     assert s == chosen
     assert n == ("one column" if decision.chosen.n_columns == 1 else
@@ -518,12 +519,12 @@ def why(m, chosen, decision, *, s, n, what, k, g, a, c, rg, e, unit, u, ru):
     assert_value(ru, m.utility(RAW))
 
 
-@reads("""With {s:setting} ({n:size}), the best of the probes recognises {a:attribute} with
+@reads("""With {s:setting} ({n:size}), the best probe predicts {a:attribute} with
     AUC {l:value}; from the raw features the AUC is {rl:value} ({ra:attribute}). The share
-    of the variance kept is {u:value} instead of {ru:value}.""")
-@reads("""With {s:setting} ({n:size}), the best of the probes does not recognise {a:attribute}
+    of the variance kept is {u:value}, before {ru:value}.""")
+@reads("""With {s:setting} ({n:size}), the best probe does not predict {a:attribute}
     better than chance (AUC {l:number}); from the raw features the AUC is {rl:value}
-    ({ra:attribute}). The share of the variance kept is {u:value} instead of {ru:value}.""")
+    ({ra:attribute}). The share of the variance kept is {u:value}, before {ru:value}.""")
 def why_hidden(m, chosen, decision, *, s, n, a, l, rl, ra, u, ru):  # noqa: E741
     before, after = m.leak(RAW, *m.singles), m.leak(s, *m.singles)
     assert (s, a, ra) == (chosen, after["attribute"], before["attribute"])
@@ -533,12 +534,11 @@ def why_hidden(m, chosen, decision, *, s, n, a, l, rl, ra, u, ru):  # noqa: E741
     assert_value(ru, m.utility(RAW))
 
 
-@reads("That is within {limit:plain}, which are accepted, with the whole interval.")
-@reads("""That is within {limit:plain}; in the population it may be as large as {high:plain}.
-    Of the {n:number} fair settings tried, {rest:words}.""")
-@reads("""That is more than {limit:plain}, which are accepted, but on these rows that may be
-    chance; in the population it may be as large as {high:plain}. Of the {n:number} fair
-    settings tried, {rest:words}.""")
+@reads("The whole interval is within the limit of {limit:plain}.")
+@reads("""That is within the limit of {limit:plain}; in the population it may be as large as
+    {high:plain}. Of {n:number} fair options tested, {rest:words}.""")
+@reads("""That is above the limit of {limit:plain}, but not significantly; in the population it may
+    be as large as {high:plain}. Of {n:number} fair options tested, {rest:words}.""")
 def held_against(m, chosen, decision, *, limit, high=None, n=None, rest=""):
     assert_limit(limit, m)
     gap, accepted = m.gap(chosen, *m.singles), m.settings["max_gap"]
@@ -550,20 +550,20 @@ def held_against(m, chosen, decision, *, limit, high=None, n=None, rest=""):
     assert n is None or int(n) == decision.n_settings
 
 
-@reads("It would have been recommended in {n:number} of 100 resamples of these people and splits.")
+@reads("Stability: it is recommended in {n:number} % of resamples of these people and splits.")
 def sure(m, chosen, decision, *, n):
     assert near(n, decision.sure, 100)
 
 
-@reads("""They cannot be told apart on these rows: {s:list} would have been recommended in
-    {n:number} of 100 resamples of these people and splits, {others:list}.""")
+@reads("""These options are not significantly different: {s:list} is recommended in {n:number} % of
+    resamples of these people and splits, {others:list}.""")
 def tied(m, chosen, decision, *, s, n, others):
     assert (spoken(s), near(n, decision.sure, 100)) == (chosen, True)
     for one in (o for o in decision.options if o.name in decision.ties):
-        assert f"{one.name} in {100 * one.selection_frequency:.0f}" in others
+        assert f"{one.name} in {100 * one.selection_frequency:.0f} %" in others
 
 
-@reads("No other setting is both fairer and more useful. Others: {others:list}.")
+@reads("No other option is both fairer and more accurate. Alternatives: {others:list}.")
 def others(m, chosen, decision, *, others):
     rest = [o for o in decision.options[1:] if spoken(o.name) != chosen and
             o.representation not in m.own]  # fmt: skip
@@ -581,16 +581,17 @@ def assert_short(said, setting, before, m):
         elsewhere(gap[2], setting, before, m)
         assert_value(gap[3], m.utility(setting))
     else:
-        head = rf"recognised with AUC ({NUMBER}), share of the variance kept "
+        head = rf"attribute recovery AUC ({NUMBER}), share of the variance kept "
         hid = re.match(head + rf"({NUMBER} \({NUMBER} to {NUMBER}\))", said)
         assert near(hid[1], m.leak(setting, *m.singles)["auc"]["value"])
         assert_value(hid[2], m.utility(setting))
 
 
-@reads("""Between the groups of {a:attribute} it is {g:gap}, {k:number} of {n:number} groups
-    compared; the choice is by single attributes.{rare:left_out}""")
+@reads("""Between the groups of {a:attribute} the gap is {g:gap}, {k:number} of {n:number} groups
+    compared; the recommendation considers single attributes only.{rare:left_out}""")
 @reads("""Between the groups of {a:attribute} the gap with the raw features is {g:gap}, {k:number}
-    of {n:number} groups compared; the choice is by single attributes.{rare:left_out}""")
+    of {n:number} groups compared; the recommendation considers single attributes
+    only.{rare:left_out}""")
 def joint(m, chosen, decision, *, a, g, k, n, rare):
     parity = m.worst(chosen or RAW, a)
     assert a not in m.singles
@@ -600,17 +601,17 @@ def joint(m, chosen, decision, *, a, g, k, n, rare):
 
 
 @reads("""With the raw features, {what:words} of {k:kinds} differ by {g:gap} between the
-    groups of {a:attribute}: within {limit:plain}, which are accepted, {rest:words}.
-    {n:number} of 100 resamples say the same.""")
-def nothing_to_do(m, chosen, decision, *, what, k, g, a, limit, rest, n):
+    groups of {a:attribute}. The whole interval is within the limit of {limit:plain}.
+    {n:number} % of resamples agree.""")
+def nothing_to_do(m, chosen, decision, *, what, k, g, a, limit, n):
     assert a == m.worst_attribute(RAW)
     assert_gap(g, m.gap(RAW, *m.singles), m)
     assert_limit(limit, m)
     assert near(n, decision.sure, 100)
 
 
-@reads("""From the raw features, the best of the probes recognises {a:attribute} with AUC
-    {l:value}. {rest:words}. {n:number} of 100 resamples say the same.""")
+@reads("""From the raw features, the best probe predicts {a:attribute} with AUC {l:value}.
+    {rest:words}. {n:number} % of resamples agree.""")
 def nothing_to_hide(m, chosen, decision, *, a, l, rest, n):  # noqa: E741
     leak = m.leak(RAW, *m.singles)
     assert a == leak["attribute"]
@@ -618,11 +619,10 @@ def nothing_to_hide(m, chosen, decision, *, a, l, rest, n):  # noqa: E741
     assert near(n, decision.sure, 100)
 
 
-@reads("""Here none of {n:number} settings tried makes the gap ({g:gap} with the raw features,
-    between the groups of {a:attribute}) smaller by a quarter of what is too much,
-    {rest:words}.""")
-@reads("""Here none of {n:number} settings tried makes what is recognised (AUC {l:value} from
-    the raw features) smaller by a quarter of what is too much, {rest:words}.""")
+@reads("""None of {n:number} options tested reduces the gap ({g:gap} with the raw features,
+    between the groups of {a:attribute}) significantly and by {rest:words}.""")
+@reads("""None of {n:number} options tested reduces the leakage (AUC {l:value} from the raw
+    features) significantly and by {rest:words}.""")
 def nothing_helps(m, chosen, decision, *, n, rest, g=None, a=None, l=None):  # noqa: E741
     assert int(n) == decision.n_settings
     if g is not None:
@@ -633,22 +633,22 @@ def nothing_helps(m, chosen, decision, *, n, rest, g=None, a=None, l=None):  # n
 
 
 @reads("""With the raw features, {what:words} of {k:kinds} differ by {g:gap} between the groups of
-    {a:attribute}: these people are too few to say whether that is within {limit:plain}, which are
-    accepted. In {n:number} of 100 resamples of them it is more. {rest:words}.""")
+    {a:attribute}. These data are too few to settle whether that is within the limit of
+    {limit:plain}: in {n:number} % of resamples it is above. {rest:words}.""")
 def too_few(m, chosen, decision, *, what, k, g, a, limit, n, rest):
-    nothing_to_do(m, chosen, decision, what=what, k=k, g=g, a=a, limit=limit, rest=rest, n=n)
+    nothing_to_do(m, chosen, decision, what=what, k=k, g=g, a=a, limit=limit, n=n)
 
 
-@reads("""Of {n:number} settings tried, none comes to {limit:plain}, which are accepted, even at the
-    lower end of its interval; with the raw features it is {g:gap}. So nothing is recommended.""")
+@reads("""Of {n:number} options tested, none reaches the limit of {limit:plain}, even at the lower
+    end of its interval; with the raw features the gap is {g:gap}. Nothing is recommended.""")
 def none_reaches(m, chosen, decision, *, n, limit, g):
     assert int(n) == decision.n_settings
     assert_limit(limit, m)
     assert_gap(g, m.gap(RAW, *m.singles), m)
 
 
-@reads("""The ratio of selection rates gets worse between the groups of {a:attribute}: {rr:number}
-    with the raw features and {r:number} with it.""")
+@reads("""By {a:attribute}, the ratio of selection rates falls from {rr:number} with the raw
+    features to {r:number}.""")
 def worse_ratio(m, chosen, decision, *, a, rr, r):
     before, after = (m.worst(setting, a)["ratio"]["value"] for setting in (RAW, chosen))
     assert after < before
@@ -656,14 +656,14 @@ def worse_ratio(m, chosen, decision, *, a, rr, r):
     assert near(r, after)
 
 
-@reads("Between the groups of {a:attribute} it gets worse: from {rg:plain} to {g:plain}.")
+@reads("By {a:attribute}, the gap grows from {rg:plain} with the raw features to {g:plain}.")
 def worse_gap(m, chosen, decision, *, a, rg, g):
     assert m.gap(chosen, a)["value"] > m.gap(RAW, a)["value"]
     assert_gap(rg, m.gap(RAW, a), m)
     assert_gap(g, m.gap(chosen, a), m)
 
 
-@reads("Nearest comes {s:setting}: {short:list}.")
+@reads("The closest is {s:setting}: {short:list}.")
 def nearest(m, chosen, decision, *, s, short):
     assert_short(short, s, m.worst_attribute(RAW) if m.target else None, m)
 
@@ -674,11 +674,11 @@ def failed(m, chosen, decision, *, name, why):
     assert " ".join(one["failure"].split()) == why
 
 
-@reads("""{columns:list} alone {tells:words} (AUC {auc:number}): is that known before it? With
-    the raw features, {what:words} of {k:kinds} differ by {g:gap} between the groups of
-    {a:attribute}{c:compared}, at {unit:words} {u:value}; but these are models that know the
-    answer.""")
-def why_given_away(m, chosen, decision, *, columns, tells, auc, what, k, g, a, c, unit, u):
+@reads("""{columns:list} alone {tells:words} (AUC {auc:number}). Is that known before the
+    decision? With the raw features, {what:words} of {k:kinds} differ by {g:gap} between the
+    groups of {a:attribute}{c:compared}, at {unit:words} {u:value}; but these models have target
+    leakage.""")
+def why_target_leak(m, chosen, decision, *, columns, tells, auc, what, k, g, a, c, unit, u):
     assert_telling(columns, auc, m)
     assert a == m.worst_attribute(RAW)
     assert_gap(g, m.gap(RAW, *m.singles), m)
@@ -686,18 +686,18 @@ def why_given_away(m, chosen, decision, *, columns, tells, auc, what, k, g, a, c
 
 
 @reads("""{o:model} differs by {g:gap} between the groups of {a:attribute}{c:compared}:
-    {how:words} {limit:plain} accepted.""")
+    {how:words} {limit:plain}.""")
 def own_reason(m, chosen, decision, *, o, g, a, c, how, limit):
     gap, accepted = m.gap(spoken(o), *m.singles), m.settings["max_gap"]
     assert a == m.worst_attribute(spoken(o))
     assert_gap(g, gap, m, points=o.startswith("Decision"))
     assert_compared(c, m.worst(spoken(o), a))
     assert_limit(limit, m, points=o.startswith("Decision"))
-    assert ("more than" in how) == (gap["low"] > accepted)
-    assert (how == "within the") == (gap["high"] <= accepted)
+    assert ("above" in how) == (gap["low"] > accepted)
+    assert (how == "within the limit of") == (gap["high"] <= accepted)
 
 
-@reads("""Between the groups of {a:attribute} it is {g:gap}, {k:number} of {n:number} groups
+@reads("""Between the groups of {a:attribute} the gap is {g:gap}, {k:number} of {n:number} groups
     compared.{rare:left_out}""")
 def own_joint(m, chosen, decision, *, a, g, k, n, rare):
     (setting,) = [s for s, (key, _) in m.keys.items() if key in m.own]
@@ -712,16 +712,21 @@ def own_joint(m, chosen, decision, *, a, g, k, n, rare):
 
 @reads("""Not hidden from non-linear models: the better of two still predicts {a:attribute} with
     AUC {auc:number}.""")
-@reads("""The two non-linear models did not do better than chance (AUC {auc:number} for
-    {a:attribute}), but others might; the strong probe of fairpca.metrics.leakage asks more of
-    them.""")
-def curved(m, chosen, decision, *, a, auc):
+@reads("""The two non-linear models are at chance (AUC {auc:number} for {a:attribute}){but:still}.
+    Others may do better: fairpca.metrics.leakage with probe="strong" tries more.""")
+def curved(m, chosen, decision, *, a, auc, but=""):
     leak = m.leak(chosen, *m.singles, probes=("boosting", "kernel"))
     assert a == leak["attribute"]
     assert near(auc, leak["auc"]["value"])
+    straight = m.leak(chosen, *m.singles, probes=("linear",))
+    assert bool(but) == (straight["above_chance"] and not leak["above_chance"])
+    if but:
+        name, said = re.search(rf"predicts (.*) \(AUC ({NUMBER})\)", but).groups()
+        assert name == straight["attribute"]
+        assert near(said, straight["auc"]["value"])
 
 
-@reads("""On new rows a linear model still recognises {a:attribute} with AUC {auc:number}:
+@reads("""On held-out data a linear model still predicts {a:attribute} with AUC {auc:number}:
     {rest:words}.""")
 def linear(m, chosen, decision, *, a, auc, rest):
     leak = m.leak(chosen, *m.singles, probes=("linear",))
@@ -731,7 +736,7 @@ def linear(m, chosen, decision, *, a, auc, rest):
 
 
 @reads("""The score of a linear model that predicts {t:words} ranks the groups of {a:attribute} with
-    AUC {v:value}, better than a linear probe recognises them: {rest:words}.""")
+    AUC {v:value}, better than a linear probe predicts them: {rest:words}.""")
 def ranked(m, chosen, decision, *, t, a, v, rest):
     assert t == m.target["name"]
     (parity,) = m.of_model("linear").parities(chosen, a)
@@ -739,7 +744,7 @@ def ranked(m, chosen, decision, *, t, a, v, rest):
     assert parity["score_auc"]["value"] > m.leak(chosen, a, probes=("linear",))["auc"]["value"]
 
 
-@reads("The advice does not hold for every model: {void:list}.")
+@reads("The recommendation does not hold for every model family: {void:list}.")
 def void(m, chosen, decision, *, void):
     kinds = {"a linear model": "linear", "boosted trees": "boosting", "a kernel model": "kernel"}
     each = r"with ([a-z ]+?) \w+ differ by (.*?) between the groups of ([\w ×]+?)"
@@ -752,9 +757,8 @@ def void(m, chosen, decision, *, void):
         assert_gap(gap, one.gap(chosen, *m.singles), m)
 
 
-@reads("""What fair PLS makes alike is one column, on rows like these, up to a number: the
-    shares above any threshold on it differ by at most {bounds:list}, each with 95 %
-    confidence.{rest:words}""")
+@reads("""Certified bound: whatever the threshold on the column of fair PLS, the shares above it
+    differ by at most {bounds:list}, each with 95 % confidence.{rest:words}""")
 def bounds(m, chosen, decision, *, bounds, rest):
     told = re.findall(rf"({NUMBER}) points between the groups of ([\w ]+?)(?= and|,|$)", bounds)
     for text, name in told:
@@ -770,7 +774,7 @@ def blended(m, chosen, decision, *, l, rest):  # noqa: E741
     assert float(l) == m.keys[chosen][1]
 
 
-@reads("""Alike rates of selection are not alike precision: of the selected, the shares that
+@reads("""Equal selection rates do not imply equal precision: of the selected, the shares that
     are positive differ by {p:gap} between the groups of {a:attribute}, with the raw
     features by {rp:gap}.""")
 def precisions(m, chosen, decision, *, p, a, rp):
@@ -782,7 +786,7 @@ def precisions(m, chosen, decision, *, p, a, rp):
 
 
 @reads("""Gaps leave out groups of fewer than 100 people (20 where no two groups have 100):
-    {names:list}. Their rates are rough, and may differ by more: see the groups in detail.""")
+    {names:list}. Their rates are uncertain and may differ more; the annex lists them.""")
 def rule(m, chosen, decision, *, names):
     rare = {g["label"] for p in m.json["downstream"][0]["parities"] for g in p["groups"]
             if not g["compared"]}  # fmt: skip

@@ -1,4 +1,4 @@
-"""The words of the advice, of decisions as they may come out."""
+"""The words of the recommendation, of decisions as they may come out."""
 
 import dataclasses
 import re
@@ -54,12 +54,16 @@ def said(some, decision):
 @pytest.mark.parametrize(
     ("verdict", "aim", "start"),
     [
-        ("no action needed", "decide", "Nothing to do: decisions differ by"),
-        ("no method helps", "decide", "Nothing here helps: decisions differ by"),
-        ("not settled", "decide", "These data cannot tell: decisions differ by"),
-        ("limit not reached", "decide", "Nothing tried reaches the limit: decisions differ by"),
-        ("no action needed", "hide", "Nothing to do: from these 16 columns no probe guesses"),
-        ("no method helps", "hide", "Nothing here helps: from these 16 columns a model guesses"),
+        ("no action needed", "decide", "No action needed: decisions differ by"),
+        ("no method helps", "decide", "No tested method helps: decisions differ by"),
+        ("not settled", "decide", "Not settled by these data: decisions differ by"),
+        ("limit not reached", "decide", "No tested option reaches the limit: decisions differ by"),
+        ("no action needed", "hide", "No action needed: from these 16 columns no probe predicts"),
+        (
+            "no method helps",
+            "hide",
+            "No tested method helps: from these 16 columns a model predicts",
+        ),
     ],
 )
 def test_where_nothing_is_advised_there_is_nothing_to_copy(found, verdict, aim, start):
@@ -70,14 +74,14 @@ def test_where_nothing_is_advised_there_is_nothing_to_copy(found, verdict, aim, 
     assert advice.code == advice.command == ""
     words = " ".join([*advice.reasons, *advice.caveats, *summary.sentences])
     assert "Take" not in words
-    assert ("83 of 100 resamples" in words) == (verdict in ("no action needed", "not settled"))
+    assert ("83 % of resamples" in words) == (verdict in ("no action needed", "not settled"))
     assert "Audit again" in advice.caveats[-1]
 
 
 def test_one_setting_that_does_not_help_is_not_called_none_of_the_one(found):
     decision = dataclasses.replace(decided(found, "no method helps"), n_settings=1)
     reasons = " ".join(advise(evidence(found), decision).reasons)
-    assert "the one setting tried does not make the gap" in reasons
+    assert "The one option tested does not reduce the gap" in reasons
     decision = dataclasses.replace(decision, n_settings=0)
     assert "could be fitted" in advise(evidence(found), decision).reasons[0]
 
@@ -93,33 +97,35 @@ def test_the_advice_says_with_which_models_it_is_void(found):
     wide = Estimate(0.179, 0.15, 0.21)
     changes = gap_of_model(other, "boosting", wide)
     advice = advise(evidence(found, model="linear"), decided(found, **changes))
-    (void,) = [c for c in advice.caveats if "does not hold for every model" in c]
+    (void,) = [c for c in advice.caveats if "does not hold for every model family" in c]
     assert "with boosted trees decisions differ by 17.9 points (15.0 to 21.0)" in void
     assert "linear" not in void
     quiet = advise(evidence(found), decided(found))
-    assert not any("does not hold for every model" in c for c in quiet.caveats)
+    assert not any("does not hold for every model family" in c for c in quiet.caveats)
 
 
-def test_settings_that_cannot_be_told_apart_are_all_named(found):
+def test_options_that_do_not_differ_significantly_are_all_named(found):
     """Seen: three different methods for six seeds, each as if there were no other."""
     _, first = options_of(found)
     tied = found.advice.options[2].name
     summary, advice = said(evidence(found), decided(found, "tie", tied=[tied], sure=0.48))
     gap = next(o.gap.value for o in found.advice.options if o.name == tied)
-    assert f"({100 * gap:.0f} points) cannot be told apart from it" in summary.headline
+    assert (
+        f"({100 * gap:.0f} points)" in summary.headline.partition("not significantly different")[2]
+    )
     assert "at most" not in summary.headline  # its interval reaches further
     assert advice.ties == [tied]
-    (sure,) = [r for r in advice.reasons if "cannot be told apart" in r]
-    assert f"{first.name} would have been recommended in 48" in sure
+    (sure,) = [r for r in advice.reasons if "not significantly different" in r]
+    assert f"{first.name} is recommended in 48 %" in sure
     assert f"{tied} in " in sure
     assert advice.code != ""
     hiding, _ = said(evidence(found, aim="hide"), decided(found, "tie", tied=[tied], sure=0.48))
-    assert f"(or {tied}: they cannot be told apart)" in hiding.headline
+    assert f"(or {tied}, not significantly different)" in hiding.headline
 
 
 def test_the_runners_up_are_named_with_their_numbers(found):
     advice = advise(evidence(found), decided(found))
-    (others,) = [r for r in advice.reasons if "Others:" in r]
+    (others,) = [r for r in advice.reasons if "Alternatives:" in r]
     for one in found.advice.options[2:]:
         assert one.name.split(",")[0].lower() in others.lower()
         assert f"{100 * one.gap.value:.1f} points, AUC {one.utility.value:.2f}" in others
@@ -128,8 +134,11 @@ def test_the_runners_up_are_named_with_their_numbers(found):
 @pytest.mark.parametrize(
     ("gap", "words"),
     [
-        (Estimate(0.02, 0.0, 0.04), "within 5 points, which are accepted, with the whole interval"),
-        (Estimate(0.06, 0.0, 0.13), "more than 5 points.*be chance; .* as large as 13.0 points"),
+        (Estimate(0.02, 0.0, 0.04), "The whole interval is within the limit of 5 points"),
+        (
+            Estimate(0.06, 0.0, 0.13),
+            "above the limit of 5 points, but not sig.* as large as 13.0 points",
+        ),
     ],
 )
 def test_the_gap_is_held_against_what_is_accepted(found, gap, words):
@@ -141,10 +150,7 @@ def test_a_headline_says_that_what_is_recommended_may_exceed_the_limit(found):
     """Seen: 'with fair PLS by 13.2 points', of 5 accepted, and not that it may be 0 or 49."""
     rough = decided(found, gap=Estimate(0.132, 0.0, 0.491), gap_attribute="sex")
     summary, _ = said(evidence(found, max_gap=0.05), rough)
-    words = (
-        "13 points (more than the 5 points accepted; anything from 0 to 49 points may be true), "
-        "at AUC"
-    )
+    words = "13 points (above the limit of 5 points; interval 0 to 49 points), at AUC"
     assert words in summary.headline
     within = decided(found, gap=Estimate(0.03, 0.0, 0.09), gap_attribute="sex")
     summary, _ = said(evidence(found, max_gap=0.05), within)
@@ -156,7 +162,7 @@ def test_joint_groups_are_in_the_advice(found):
     wide = Estimate(0.127, 0.05, 0.2)
     decision = decided(found, joint_gap=wide, joint_attribute="sex × race")
     reasons = " ".join(advise(evidence(found), decision).reasons)
-    assert "Between the groups of sex × race it is 12.7 points (5.0 to 20.0)" in reasons
+    assert "Between the groups of sex × race the gap is 12.7 points (5.0 to 20.0)" in reasons
 
 
 def test_groups_that_gaps_leave_out_are_named(found):
@@ -235,7 +241,7 @@ def test_a_linear_leak_on_new_rows_is_a_caveat(found):
     leaks = changed(found.leakage, leace=(0.9, True))
     chosen = dataclasses.replace(options_of(found)[1], representation="leace", name="LEACE")
     advice = advise(with_parts(evidence(found), leakage=leaks), decided(found, chosen=chosen))
-    assert any("a linear model still recognises" in caveat for caveat in advice.caveats)
+    assert any("a linear model still predicts" in caveat for caveat in advice.caveats)
 
 
 def changed(leaks, **by_representation):
@@ -252,7 +258,7 @@ def changed(leaks, **by_representation):
     ]
 
 
-def test_a_noisy_attribute_does_not_hide_one_that_is_recognised(found):
+def test_a_noisy_attribute_does_not_hide_one_that_leaks(found):
     """The largest AUC may be that of a tiny group; a leak counts first if chance is ruled out."""
     noisy = [
         dataclasses.replace(k, above_chance=False, auc=dataclasses.replace(k.auc, value=0.99))
@@ -264,7 +270,7 @@ def test_a_noisy_attribute_does_not_hide_one_that_is_recognised(found):
     assert largest(leaks).attribute == "race"
 
 
-def test_nothing_is_called_a_guess_that_chance_explains(found):
+def test_nothing_is_called_a_leak_that_chance_explains(found):
     quiet = [dataclasses.replace(k, above_chance=False) for k in found.leakage]
     some = with_parts(evidence(found, aim="hide"), leakage=quiet)
     raw, _ = options_of(found)
@@ -272,8 +278,8 @@ def test_nothing_is_called_a_guess_that_chance_explains(found):
         decided(found, "no action needed"), raw=dataclasses.replace(raw, leak_above_chance=False)
     )
     summary, advice = said(some, decision)
-    assert "no probe guesses sex or race better than chance" in summary.headline
-    assert "does not recognise" in advice.reasons[0]
+    assert "no probe predicts sex or race better than chance" in summary.headline
+    assert "does not predict" in advice.reasons[0]
     assert summary.sentences[0].count("no better than chance") == 2
 
 

@@ -1,4 +1,4 @@
-"""What an audit is asked of: levels in several spellings, and which value is the yes."""
+"""What an audit is asked of: levels in several spellings, and which is the positive class."""
 
 from dataclasses import replace
 
@@ -60,7 +60,7 @@ def test_words_of_decisions_tell_the_yes(yes, no):
         found = asked(table(outcome))
         assert found.target.pos_label == str(yes)
         np.testing.assert_array_equal(found.y, YES == 1)
-        assert not [n for n in found.notices if n.kind == "yes"]
+        assert not [n for n in found.notices if n.kind == "pos_label"]
 
 
 @pytest.mark.parametrize(
@@ -69,22 +69,22 @@ def test_words_of_decisions_tell_the_yes(yes, no):
 def test_a_yes_that_nothing_tells_is_said_with_the_way_to_say_otherwise(outcomes, why):
     frame = table(np.where(YES, *outcomes))
     found = asked(frame)
-    (told,) = [n for n in found.notices if n.kind == "yes"]
+    (told,) = [n for n in found.notices if n.kind == "pos_label"]
     assert told.severity == "warning"
     assert f"'{outcomes[1]}', the {why}, is taken" in told.text
     assert f"--pos-label '{outcomes[0]}'" in told.text
     said = asked(frame, pos_label=str(outcomes[0]))
     assert said.target.pos_label == str(outcomes[0])
-    assert not [n for n in said.notices if n.kind == "yes"]
+    assert not [n for n in said.notices if n.kind == "pos_label"]
 
 
 def test_a_decision_has_the_yes_of_the_target_or_says_which_was_taken():
     red = np.where(YES, "red", "blue")
     with_target = asked(table(red, choice=red), pos_label="blue", decisions="choice")
     np.testing.assert_array_equal(with_target.existing[0].values, YES == 0)
-    assert not [n for n in with_target.notices if n.kind == "yes"]
+    assert not [n for n in with_target.notices if n.kind == "pos_label"]
     alone = asked(table(np.where(YES, "yes", "no"), choice=red), decisions="choice")
-    (told,) = [n for n in alone.notices if n.kind == "yes"]
+    (told,) = [n for n in alone.notices if n.kind == "pos_label"]
     assert told.column == "choice"
     assert "'red', the last in the alphabet, is taken" in told.text
 

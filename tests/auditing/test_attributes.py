@@ -157,7 +157,7 @@ def test_very_many_combinations_are_all_counted_the_last_of_them_together():
     assert (len(joint.labels), len(joint.all_labels)) == (12, 24)
     assert joint.all_labels[-1] == "other (13 combinations)"
     assert np.bincount(joint.all_codes).sum() == 3000
-    assert "13 combinations with the fewest rows are taken together" in joint.note
+    assert "13 combinations with the fewest rows are combined" in joint.note
 
 
 def test_a_level_of_a_few_rows_is_shown_and_not_measured():

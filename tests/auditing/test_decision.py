@@ -94,7 +94,7 @@ def test_where_nothing_reaches_the_limit_nothing_is_taken():
     near, as_near, far = candidate(0.12, 0.70), candidate(0.13, 0.74), candidate(0.17, 0.80)
     raw = candidate(0.4, 0.82)
     assert chosen(near, as_near, far, raw=raw) == LIMIT_NOT_REACHED
-    hiding = _Contest(raw, [near, as_near, far], Z, to_limit=False)  # as much as can be had
+    hiding = _Contest(raw, [near, as_near, far], Z, to_limit=False)  # as much as is available
     assert hiding.choose() == hiding.verdict() == 1
 
 
@@ -131,8 +131,8 @@ def test_raw_features_within_the_limit_leave_nothing_to_do():
         (0.23, 0.80, {}),  # not smaller
         (0.21, 0.80, {}),  # smaller, as chance may have it
         (0.20, 0.80, {"x_error": 1e-4}),  # surely smaller, by an eighth of what is too much
-        (0.02, 0.49, {}),  # below guessing
-        (0.02, 0.51, {}),  # cannot be told from guessing
+        (0.02, 0.49, {}),  # below chance
+        (0.02, 0.51, {}),  # not significantly above chance
     ],
 )
 def test_what_does_nothing_or_harms_is_not_taken(x, y, given):

@@ -38,7 +38,7 @@ def held_out(X, codes, y=None, index=0, train=None, weights=None):
 
 
 def leaks_of_splits(splits, names):
-    """Return what probes recognise in splits whose leakage was measured."""
+    """Return how well probes predict in splits whose leakage was measured."""
     measures = [
         Measures(Setting("raw"), index, leakage=found) for index, found in enumerate(splits)
     ]
@@ -245,7 +245,7 @@ def test_weights_through_a_fair_map_predict_what_the_model_predicts(workers):
 
 
 def leaks_of_raw(X, attributes, seed):
-    """Return what probes recognise in a quick audit of numbers as they are."""
+    """Return how well probes predict in a quick audit of numbers as they are."""
     splits = []
     for split in halves(attributes, 1, np.random.default_rng(seed)):
         rows = TrainingRows(X[split.train], {}, {}, 2, seed=seed)
@@ -256,7 +256,7 @@ def leaks_of_raw(X, attributes, seed):
 
 
 def leaks_of_people(seed, n, shift=0.0):
-    """Return what is recognised of two attributes, of which at most one shows in the features."""
+    """Return how well two attributes are predicted, of which at most one shows in the features."""
     rng = np.random.default_rng(seed)
     sex, race = rng.choice(2, size=n, p=[0.6, 0.4]), rng.choice(3, size=n, p=[0.5, 0.3, 0.2])
     X = rng.normal(size=(n, 6))
@@ -306,7 +306,7 @@ def test_a_leak_is_found_about_as_often_as_if_nothing_else_had_been_looked_at(se
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("n", "shares"), [(200, [0.6, 0.4]), (400, [0.5, 0.25, 0.13, 0.12])])
-def test_an_attribute_that_depends_on_nothing_is_seldom_recognised(n, shares):
+def test_an_attribute_that_depends_on_nothing_is_seldom_significant(n, shares):
     alarms = {probe: [] for probe in PROBES}
     for seed in range(150):
         rng = np.random.default_rng(seed)

@@ -47,7 +47,7 @@ def test_a_score_in_points_is_judged_by_rank_and_that_is_said(found, wages):
     (notice,) = [n for n in found.notices if n.kind == "scale"]
     assert notice.severity == "warning"
     assert "'points' is not on the scale of 'wage'" in notice.text
-    assert "turn its sign" not in notice.text
+    assert "reverse its sign" not in notice.text
 
 
 def test_its_gap_is_that_of_wages_at_its_ranks(found, wages):
@@ -100,7 +100,7 @@ def test_a_score_that_falls_where_the_number_rises_is_noticed(audited, wages):
     table = wages.drop(columns=["points", "hired"]).assign(risk=-100 * wages["skill"])
     found = audited(table, "sex", "wage", scores="risk", n_components=2)
     (notice,) = [n for n in found.notices if n.kind == "scale"]
-    assert "falls where 'wage' rises: turn its sign" in notice.text
+    assert "falls where 'wage' rises: reverse its sign" in notice.text
 
 
 def test_decisions_are_in_points_beside_predicted_numbers(found):

@@ -91,7 +91,7 @@ def test_an_option_has_the_numbers_of_all_models_whichever_were_asked_for(quadra
     assert any_model.gap.value > linear.gap.value
 
 
-# Nothing to do, and nothing that helps
+# No action needed, and no method that helps
 
 
 def test_where_sex_does_not_matter_there_is_nothing_to_do(audited):
@@ -102,21 +102,21 @@ def test_where_sex_does_not_matter_there_is_nothing_to_do(audited):
     assert audited(table, "sex", "paid", max_gap=0.1).advice.verdict == "not settled"
     found = audited(table, "sex", "paid", max_gap=0.25)
     assert found.advice.verdict == "no action needed"
-    assert found.summary.headline.startswith("Nothing to do: decisions differ by")
+    assert found.summary.headline.startswith("No action needed: decisions differ by")
     assert (found.advice.code, found.advice.command) == ("", "")
     assert found.advice.representation is None
     assert found.advice.options[0].gap.high <= 0.25
 
 
 def test_where_the_outcome_is_the_attribute_nothing_helps(audited):
-    """Seen: AUC .687 -> .577 'for 2.7 points', and a setting below the constant guess."""
+    """Seen: AUC .687 -> .577 'for 2.7 points', and an option worse than a constant."""
     rng = np.random.default_rng(0)
     m = rng.integers(0, 2, size=400)
     badges = {f"badge {i}": np.where(rng.random(400) < 0.05, 1 - m, m) for i in range(3)}
     table = pd.DataFrame({"sex": m, **badges, "paid": np.where(rng.random(400) < 0.1, 1 - m, m)})
     found = audited(table, "sex", "paid")
     assert found.advice.verdict == "no method helps"
-    assert found.summary.headline.startswith("Nothing here helps: decisions differ by 9")
+    assert found.summary.headline.startswith("No tested method helps: decisions differ by 9")
     assert (found.advice.code, found.advice.command) == ("", "")
     assert len(found.advice.options) > 1  # what was tried is shown
     assert not any(one.eligible for one in found.advice.options)
@@ -137,7 +137,7 @@ def panel():
     return frame.assign(who=who, sex=rng.choice(["f", "m"], size=120)[who])
 
 
-def test_a_person_met_before_is_not_a_guess(audited, panel):
+def test_a_person_met_before_is_not_predicted(audited, panel):
     """Seen: each patient twice, sex 'above chance' at .58; men eight times .91, once each .65."""
     rows, people = (
         audited(panel, "sex", **given) for given in ({"ignore": ["who"]}, {"person": "who"})
@@ -171,7 +171,7 @@ def test_where_fair_pca_refuses_the_largest_number_that_fits_is_taken(small):
     """Seen: 'use <= 2' after 95 % of the page, a dash in the table, and no trade-off."""
     (fair,) = [r for r in small.representations if r.key == "fair_pca"]
     assert (fair.failure, fair.n_columns) == (None, 2)
-    assert fair.note == "2 of 3 components: no more can be had."
+    assert fair.note == "2 of 3 components: no more are available."
     assert [c.model for c in small.curves] == ["linear"]
 
 
@@ -527,7 +527,7 @@ def test_the_words_have_the_numbers_of_the_tables(any_audit):
         assert f"{raw.ratio.value:.2f} (" in words
         assert f"{chosen.ratio.value:.2f} (" in words
     (share,) = {one.selection_frequency for one in found.advice.options if one == chosen}
-    said = [int(n) for r in found.advice.reasons for n in re.findall(r"(\d+) of 100 resamples", r)]
+    said = [int(n) for r in found.advice.reasons for n in re.findall(r"(\d+) % of resamples", r)]
     assert round(100 * share) in said
 
 

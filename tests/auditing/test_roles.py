@@ -55,7 +55,7 @@ def test_roles_that_contradict_each_other_are_refused(sensitive, target, ignore,
         ([">50K", "<=50K", "<=50K"], ">50K"),
     ],
 )
-def test_the_usual_positive_value_is_guessed(values, positive):
+def test_the_usual_positive_value_is_detected(values, positive):
     is_positive, known, name = binary_target(pd.Series(values, name="y"))
     assert name == positive
     assert known.all()
@@ -205,7 +205,7 @@ def test_the_kind_of_a_target_is_said_like_that_of_an_attribute(table):
 @pytest.mark.parametrize(
     ("target", "given", "message"),
     [
-        (None, {"above": 1.0}, "above=1.0 is about the target, and no target"),
+        (None, {"above": 1.0}, "above=1.0 is about the target, but no target"),
         (None, {"pos_label": "yes"}, "pos_label='yes' is about the target"),
         ("skill", {"above": 1.0, "pos_label": 1}, "above=1.0 and pos_label=1 both"),
         ("town", {"above": 1.0}, "target 'town' has to be numbers, but it holds 'West'"),
@@ -220,7 +220,7 @@ def test_the_kind_of_a_target_is_said_like_that_of_an_attribute(table):
         ("paid", {"weight": "mostly"}, "659 of 700 rows have no weight in 'mostly'"),
         ("paid", {"weight": "zero"}, "0 rows of a positive 'zero'"),
         ("paid", {"weight": "day"}, "weight 'day' has to be numbers, but it holds '2020-01-01"),
-        ("paid", {"scores": ["of men"]}, "Score 'of men' is known of 0 people with sex = 'f'"),
+        ("paid", {"scores": ["of men"]}, "Score 'of men' is known for 0 people with sex = 'f'"),
         ("paid", {"person": "town"}, "3 rows of different people in 'town', but at least 100"),
         ("paid", {"scores": ["huge"]}, r"score 'huge' holds values of the size 1e\+200, whose"),
     ],

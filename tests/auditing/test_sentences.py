@@ -52,7 +52,7 @@ def predicted(audited):
 
 @pytest.fixture(scope="module")
 def of_linear_models(audited):
-    """Advice that trees do not follow; settings with a lambda are among it."""
+    """A recommendation that trees do not follow; options with a lambda are among it."""
     table = swapped(400, swings=2.5).drop(columns=["wage", "risk", "granted"])
     return audited(table, ["sex", "age"], "paid", model="linear", n_components=2)
 
@@ -127,7 +127,7 @@ def test_every_sentence_about_decisions_is_true_of_the_json(decided):
     } <= used
 
 
-def test_every_sentence_about_one_kind_of_models_is_true_of_the_json(of_linear_models):
+def test_every_sentence_about_one_model_family_is_true_of_the_json(of_linear_models):
     used = assert_all_read(of_linear_models, decisions_about(of_linear_models))
     assert {said_by.void, said_by.headline, said_by.why} <= used
 
@@ -188,14 +188,14 @@ def test_every_sentence_where_nothing_else_is_there_is_true_of_the_json():
     } <= used
 
 
-def test_every_sentence_about_a_target_that_is_given_away_is_true_of_the_json(decided):
+def test_every_sentence_about_a_target_leak_is_true_of_the_json(decided):
     notice = replace(decided.notices[0], kind="leak", severity="warning", column="swing",
                      other="paid", value=0.9973)  # fmt: skip
     found = replace(decided, notices=[notice])
     raw = decided.advice.options[0]
     decision = withheld(Decision("recommended", raw, [], decided.advice.options, raw, 7, 0.9))
     used = assert_all_read(found, [decision])
-    assert {said_by.given_away, said_by.why_given_away} <= used
+    assert {said_by.target_leak, said_by.why_target_leak} <= used
 
 
 # On the page

@@ -63,12 +63,11 @@ def _row(one):
     return f"| {', '.join(names)} | {words}. |"
 
 
-SCHEMA = """# The JSON of an audit
+SCHEMA = """# Audit JSON schema
 
-Schema version {version}. `fairpca audit --json FILE` and `Audit.to_json()` write it, and
-`fairpca.auditing.audit_schema()` returns it as a JSON Schema (draft 2020-12). A change of
-the first number of the version breaks programs that read it; a change of the second adds
-fields. What was not measured is null.
+Schema version {version}. `fairpca audit --json FILE` and `Audit.to_json()` write it;
+`fairpca.auditing.audit_schema()` returns it as JSON Schema (draft 2020-12). A new first number of
+the version breaks readers, a new second one adds fields. What was not measured is null.
 
 This page is made from the code: `python tests/documentation/pages_from_code.py`."""
 
@@ -80,9 +79,9 @@ def schema_page():
     lines = [SCHEMA.format(version=version)]
     for name, part in {"Audit": {**schema, "description": what}, **schema["$defs"]}.items():
         lines += ["", f"## {name}", "", part["description"], ""]
-        lines += ["| field | type | |", "|---|---|---|"]
+        lines += ["field|type|meaning", "---|---|---"]
         for field, entry in part["properties"].items():
-            lines.append(f"| `{field}` | {_spoken(entry)} | {entry['description']} |")
+            lines.append(f"`{field}` | {_spoken(entry)} | {entry['description']}")
     return "\n".join(lines)
 
 
@@ -91,9 +90,9 @@ def _spoken(entry):
         name = entry["$ref"].rpartition("/")[2]
         return f"[{name}](#{name.lower()})"
     if "anyOf" in entry:
-        return " or ".join(map(_spoken, entry["anyOf"]))
+        return "/".join(map(_spoken, entry["anyOf"]))
     if entry["type"] == "array":
-        return f"list of {_spoken(entry['items'])}"
+        return f"{_spoken(entry['items'])}[]"
     if entry["type"] == "object":
         return f"object of {_spoken(entry['additionalProperties'])}"
     return entry["type"] if isinstance(entry["type"], str) else entry["type"][0]

@@ -1,4 +1,4 @@
-"""The findings and the decision in plain words, and what the advice does not protect.
+"""The findings and the decision in plain words, and what the recommendation does not protect.
 
 What is said is chosen here; how it is said is in the template ``advice.txt.j2``.
 """
@@ -13,7 +13,7 @@ from ..models import FEWEST_ROWS
 from ._decision import Decision
 from ._evidence import Evidence, largest, parity_of, telling_columns, widest_gap
 from ._judging import ENOUGH_ROWS
-from ._phrases import in_words, named
+from ._phrases import in_words, joined, named
 from ._recipes import python_recipe, shell_recipe
 from ._results import (
     EXISTING,
@@ -31,12 +31,12 @@ _BEYOND_PROBE = 0.03  # AUC of a score over that of a linear probe: from here on
 
 MODELS = {
     **{name: probe.one for name, probe in PROBES.items()},
-    "any": f"the worst of {in_words(len(PROBES))} kinds of models",
+    "any": "the model family with the largest gap",
 }
 
 
 def advise(evidence: Evidence, decision: Decision) -> Advice:
-    """Return the decision with its reasons, code to copy where there is something to take."""
+    """Return the decision with its reasons, and code to copy where an option is recommended."""
     chosen = decision.chosen
     recipe = None
     if chosen is not None:
@@ -86,6 +86,9 @@ def _facts(evidence: Evidence, decision: Decision) -> dict[str, Any]:
     def predicts_number(key: str) -> bool:
         return evidence.representations[key].kind == "score" and number
 
+    def label(name: str) -> str:
+        return named(evidence.attribute_label(name))
+
     def widest(option: Option, attribute: str) -> Estimate | None:
         return widest_gap([parity.gap for parity in evidence.parities(option, attribute)])
 
@@ -105,6 +108,8 @@ def _facts(evidence: Evidence, decision: Decision) -> dict[str, Any]:
         "n_curved": in_words(len(PROBES) - 1),  # all but the linear one
         "enough_rows": ENOUGH_ROWS,
         "spoken": evidence.spoken_option,
+        "label": label,
+        "any_single": joined([label(name) for name in evidence.singles], "or"),
         "predicts_number": predicts_number,
         "widest": widest,
         "largest": largest,
@@ -135,7 +140,7 @@ def _facts(evidence: Evidence, decision: Decision) -> dict[str, Any]:
 
 
 def _runners_up(evidence: Evidence, decision: Decision) -> list[Option]:
-    """Return the fair settings beside the one that was chosen."""
+    """Return the fair options beside the one that was chosen."""
     fair = {one.key for one in evidence.audit.representations if one.kind == "method"}
     chosen = decision.chosen
     return [
@@ -148,7 +153,7 @@ def _runners_up(evidence: Evidence, decision: Decision) -> list[Option]:
 
 
 def _void_models(evidence: Evidence, option: Option) -> list[ModelNumbers]:
-    """Return the kinds of models that the advice does not hold for."""
+    """Return the model families that the recommendation does not hold for."""
     limit = max(evidence.audit.settings.max_gap, option.gap.value if option.gap else 0.0)
     return [
         one
@@ -171,7 +176,7 @@ def _precision_gaps(evidence: Evidence, raw: Option, option: Option) -> list[Est
 
 
 def _score_tells(evidence: Evidence, option: Option) -> Parity | None:
-    """Return whose groups the score of a linear model tells apart better than the linear probe."""
+    """Return whose groups the score of a linear model ranks better than the linear probe does."""
     decided = evidence.decisions(option, "linear")
     found = [
         (parity.score_auc, parity)

@@ -80,7 +80,7 @@ def ask(
     n_weighed = len(frame)
     frame, y, weights, plan = _with_target(frame, weights, roles.target, said, pos_label, above)
     if plan is not None and plan.told:
-        notices.append(Notice("yes", "warning", plan.name, "", None, plan.told))
+        notices.append(Notice("pos_label", "warning", plan.name, "", None, plan.told))
     n_dropped = len(table.frame) - len(frame)
     notices += _without_target(roles.target, n_weighed - len(frame), n_weighed)
     said.pop(roles.target or "", None)
@@ -113,7 +113,7 @@ def ask(
     d = 0 if encoder is None else len(encoder.mean_)
     if n_components is not None and n_components > d:
         raise AuditError(
-            f"n_components={n_components}, but the columns give {d} numbers per row. Take "
+            f"n_components={n_components}, but the columns give {d} numbers per row. Use "
             f"{f'at most {d}' if d else 'none: there is no feature to make components from'}."
         )
     return Question(
@@ -183,10 +183,9 @@ def _drawn(
 def _told_of_draw(everybody: Everybody, n: int, at_least: int) -> Notice:
     """Say how many rows were drawn, and that they are weighed back."""
     text = (
-        f"{n:,} of {len(everybody.people):,} rows were drawn to fit and to measure: at random, but "
-        f"of every group {at_least:,}, or all it has, as far as they take no more than half. Each "
-        f"counts as many times as there are rows in the table for it. Scores and decisions that "
-        f"exist are judged on all rows."
+        f"{n:,} of {len(everybody.people):,} rows were drawn at random, with {at_least:,} of every "
+        f"group where it has them (at most half of the sample), and are weighted to stand for the "
+        f"whole table. Existing scores and decisions are judged on all rows."
     )
     return Notice("sampled", "info", "", "", float(n), text)
 
@@ -217,14 +216,14 @@ def _with_target(
         if above is not None or pos_label is not None:
             name, value = ("pos_label", pos_label) if above is None else ("above", above)
             raise AuditError(
-                f"{name}={value!r} is about the target, and no target was named. Name one "
+                f"{name}={value!r} is about the target, but no target was named. Name one "
                 f"(--target), or leave it out."
             )
         return frame.reset_index(drop=True), None, weights, None
     if above is not None and pos_label is not None:
         raise AuditError(
-            f"above={above!r} and pos_label={pos_label!r} both say when the target is a yes. Leave "
-            f"one of them out."
+            f"above={above!r} and pos_label={pos_label!r} both define the positive class. Pass "
+            f"one of them."
         )
     try:
         plan, values = plan_target(
@@ -247,13 +246,13 @@ def _without_target(target: str | None, n_unknown: int, n: int) -> list[Notice]:
     share = n_unknown / n
     text = f"{n_unknown:,} of {n:,} rows ({percent(share)}) have no '{target}' and are left out."
     if share >= _MANY_LEFT_OUT:
-        text += " No number here is about them: ask who they are before you rely on the others."
+        text += " No number here covers them: find out who they are before you rely on the others."
     severity = "warning" if share >= _MANY_LEFT_OUT else "info"
     return [Notice("missing_target", severity, str(target), "", share, text)]
 
 
 def _check_outcomes(plan: AttributePlan, y: np.ndarray) -> None:
-    """Refuse a target of which too few rows tell anything."""
+    """Reject a target with too few rows of a class."""
     enough = f"at least {_FEWEST_OUTCOMES} are needed to measure"
     if plan.kind == "numeric":
         if len(np.unique(y)) < 2:
@@ -276,7 +275,7 @@ def _check_outcomes(plan: AttributePlan, y: np.ndarray) -> None:
         raise AuditError(
             f"Of the target '{plan.name}', {len(rare)} of {len(counts)} classes have too few rows: "
             f"{', '.join(rare[:4])}{' and others' if len(rare) > 4 else ''}, but {enough} a class. "
-            f"Merge them with others, leave these rows out, or say which value is the yes "
+            f"Merge them with others, leave these rows out, or name the positive class "
             f"(pos_label=..., on the command line --pos-label)."
         )
 
@@ -315,8 +314,8 @@ def _existing_models(
         check_rows(len(values) - unknown, f" with a {kind} in '{name}'")
         if np.nanmin(values) == np.nanmax(values):
             raise AuditError(
-                f"The {kind} '{name}' has one value only, so it tells nobody apart. Name another "
-                f"column."
+                f"The {kind} '{name}' has one value only, so there is nothing to compare. Name "
+                f"another column."
             )
         if unknown:
             text = f"{unknown:,} rows have no {kind} in '{name}' and are left out of its numbers."
@@ -365,40 +364,40 @@ def _by_rank(name: str, target: str, values: np.ndarray, y: np.ndarray) -> Notic
     text = (
         f"The score '{name}' is not on the scale of '{target}' (mean {s.mean():.4g} and standard "
         f"deviation {s.std():.3g}, where {y.mean():.4g} and {y.std():.3g} are): it is judged by "
-        f"rank, as if it predicted of each row the '{target}' at its rank."
+        f"rank: each row is taken to predict the '{target}' of the same rank."
     )
     falling = float(np.corrcoef(rankdata(s), rankdata(y[known]))[0, 1])
     if falling < -3 / np.sqrt(len(s)):
-        text += f" It falls where '{target}' rises: turn its sign if it is not meant so."
+        text += f" It falls where '{target}' rises: reverse its sign unless that is meant."
     return Notice("scale", "warning", name, target, falling, text)
 
 
 def _decided(column: Series, yes: str | None) -> np.ndarray:
-    """Return decisions as 1 and 0, NaN where there is none; the target's yes is theirs, too."""
+    """Return decisions as 1 and 0, NaN where there is none, with the target's positive class."""
     for positive in dict.fromkeys([yes, None]):
         with suppress(TableError):
             is_yes, known, _ = binary_target(column, positive)
             return np.where(known, is_yes.astype(float), np.nan)
     raise AuditError(
         f"The decision '{column.name}' has {column.nunique()} distinct value(s) "
-        f"({listed(column.dropna().unique(), 4)}), but it must be a yes or no. Make a column of "
-        f"two values."
+        f"({listed(column.dropna().unique(), 4)}), but it must be binary. Make a column of two "
+        f"values."
     )
 
 
 def _guessed_yes(column: Series, yes: str | None) -> list[Notice]:
-    """Return that the yes of a decision is a guess: it has not the target's, nor a word for it."""
+    """Warn where the positive class of a decision is auto-detected without a clear word for it."""
     with suppress(TableError):
         if yes is not None and binary_target(column, yes):
             return []
     told = about_the_yes(column, "If it is the other one, write 'yes' and 'no'.")
-    return [Notice("yes", "warning", str(column.name), "", None, told)] if told else []
+    return [Notice("pos_label", "warning", str(column.name), "", None, told)] if told else []
 
 
 def _check_groups(
     existing: Sequence[ExistingModel], attributes: Sequence[Measured], parts: np.ndarray
 ) -> None:
-    """Refuse what is known of too few people of a group to be compared."""
+    """Reject scores and decisions that are known of too few people of a group."""
     for model, attribute in product(existing, attributes):
         members = attribute.codes >= 0
         total, known = (
@@ -407,7 +406,7 @@ def _check_groups(
         )
         for group in np.flatnonzero(known < np.minimum(total, FEWEST_ROWS)):
             raise AuditError(
-                f"{name_of(model.setting)} is known of {known[group]:.0f} people with "
+                f"{name_of(model.setting)} is known for {known[group]:.0f} people with "
                 f"{attribute.name} = '{attribute.labels[group]}', but {FEWEST_ROWS} of every group "
                 f"are needed to compare them. Fill it in, or leave such rows out."
             )
@@ -424,7 +423,9 @@ def _noticed(
     looked_at = [c for c in frame if roles.of(c) in ("feature", "sensitive", "target")]
     shown = frame[looked_at]
     if y is not None and y.dtype == bool and frame[roles.target].nunique() > 2:
-        shown = shown.assign(**{str(roles.target): y})  # of several values, the yes is what matters
+        shown = shown.assign(
+            **{str(roles.target): y}
+        )  # of several values, the positive class matters
     named = list(roles.sensitive), roles.target
     found = check_columns(shown, *named, renamed=table.renamed, missing=missing_numbers)
     told = [notice_of(notice) for notice in found if notice.kind != "spelling"]
@@ -436,9 +437,7 @@ def _noticed(
         if attribute.kind == "intersection" or not (attribute.note or unknown):
             continue
         missing = (
-            f"The group of {unknown:,} rows is not known, or too rare to be measured."
-            if unknown
-            else ""
+            f"The group of {unknown:,} rows is unknown, or too rare to measure." if unknown else ""
         )
         kind = "numeric_attribute" if attribute.kind == "numeric" else "small_group"
         text = f"{attribute.name}: {' '.join(filter(None, [attribute.note, missing]))}"

@@ -29,9 +29,9 @@ from ._results import (
 
 @dataclass(frozen=True, repr=False)
 class Audit:
-    """What a table gives away about people, and what it costs to stop that.
+    """What a table reveals about sensitive attributes, and what it costs to remove that.
 
-    Made by `fairpca.audit`. All fields are plain values; the page "The JSON of an audit" documents
+    Made by `fairpca.audit`. All fields are plain values; the page "Audit JSON schema" documents
     each of them.
 
     Parameters
@@ -39,14 +39,14 @@ class Audit:
     schema_version, fairpca_version, created, seconds, versions, settings
         How, when and by what it was made.
     data, notices
-        The table, and what a person should look at in it.
+        The table, and its data warnings.
     summary, advice
-        The findings in plain words, and which setting to take.
+        The findings in plain words, and the recommended option.
     representations, leakage, proxy_importance
-        What was compared, what probes recognise, and which columns tell it.
+        What was compared, how well probes predict each attribute, and its proxies.
     downstream, curves, certificates, decision_importance
-        Models that predict the target or exist, utility against fairness, bounds for every
-        threshold on a single column, and the columns that decide.
+        Downstream and existing models, the fairness-accuracy trade-off, certified bounds, and the
+        most influential features.
 
     See Also
     --------
@@ -70,30 +70,26 @@ class Audit:
     True
     """
 
-    schema_version: str = doc("Version of this structure.")
-    fairpca_version: str = doc("Version of the package that made it.")
-    created: str = doc("When, in UTC, ISO 8601.")
-    seconds: Number = doc("How long the audit took.")
-    versions: dict[str, str] = doc("Versions of Python and of the numerical libraries.")
-    settings: Settings = doc("How it was made.")
+    schema_version: str = doc("Version of this schema.")
+    fairpca_version: str = doc("Version of fairpca.")
+    created: str = doc("UTC, ISO 8601.")
+    seconds: Number = doc("Duration.")
+    versions: dict[str, str] = doc("Of Python and libraries.")
+    settings: Settings = doc("Its options.")
     data: Data = doc("The table.")
-    notices: list[Notice] = doc("What a person should look at.")
-    summary: Summary = doc("The findings in plain words.")
-    advice: Advice = doc("Which setting to take.")
+    notices: list[Notice] = doc("Data warnings.")
+    summary: Summary = doc("Plain-language findings.")
+    advice: Advice = doc("The recommendation.")
     representations: list[Representation] = doc("What was compared.")
-    leakage: list[Leak] = doc("What probes recognise.")
-    downstream: list[Downstream] = doc("Models that predict the target, and models that exist.")
-    curves: list[Curve] = doc("Utility against fairness; empty without a target.")
-    certificates: list[CertifiedGap] = doc("Bounds for every threshold on a single column.")
-    proxy_importance: list[ProxyImportance] = doc(
-        "Columns that carry the attributes, by what is lost with them."
-    )
-    decision_importance: list[DecisionImportance] = doc(
-        "Columns that decide, by how many decisions change with them."
-    )
+    leakage: list[Leak] = doc("What probes predict.")
+    downstream: list[Downstream] = doc("Downstream and existing models.")
+    curves: list[Curve] = doc("Fairness-accuracy trade-off.")
+    certificates: list[CertifiedGap] = doc("Certified bounds.")
+    proxy_importance: list[ProxyImportance] = doc("Proxies.")
+    decision_importance: list[DecisionImportance] = doc("Most influential features.")
 
     def leakage_of(self, attribute: str) -> list[Leak]:
-        """Return what probes recognise of one attribute.
+        """Return how well probes predict one attribute.
 
         Parameters
         ----------
@@ -165,7 +161,7 @@ class Audit:
         Returns
         -------
         Audit
-            The audit, as `from_dict` returns it, which refuses what that refuses.
+            The audit, as `from_dict` returns it; the errors are the same.
         """
         from ._schema import parsed
 

@@ -1,4 +1,4 @@
-"""Which setting to take: what no other exceeds, what serves the aim, and how sure that is."""
+"""Which option to recommend: Pareto-optimal, serving the aim, and how stable that is."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ WORTH_IT = 0.005
 """A smaller gain in utility is worth less than what is hidden better."""
 
 WORTH_DOING = 0.25
-"""Of what is too much: a setting that takes less of it off does not help."""
+"""Of the excess over the limit: an option that reduces it by less does not help."""
 
 MOST_OPTIONS = 4
 """So many settings are named beside the raw features."""
@@ -49,7 +49,7 @@ _VERDICTS = {
 
 @dataclass(frozen=True)
 class Decision:
-    """What the advice is about: a verdict, the option it names, and all that are worth a look."""
+    """A verdict, the option it names, and all that are worth a look."""
 
     verdict: str
     chosen: Option | None
@@ -67,7 +67,7 @@ class Decision:
 class _Candidate:
     """A setting with what is to be small (`x`: a gap or an AUC), what is to be large, and draws.
 
-    It serves where `x` less `slack` is at most the `limit`; utilities up to `floor` are guessing.
+    It serves where `x` less `slack` is at most the `limit`; utilities up to `floor` are chance.
     """
 
     setting: Setting
@@ -134,7 +134,7 @@ def decide(findings: Findings, settings: Settings, singles: Sequence[int]) -> De
 
 
 def _only_measured(existing: list[Option]) -> Decision:
-    """Return what there is to say where there are no features: nothing else could be taken."""
+    """Return the decision where there are no features: there is no alternative."""
     return Decision(
         verdict="only measured",
         chosen=None,
@@ -147,10 +147,9 @@ def _only_measured(existing: list[Option]) -> Decision:
 
 
 def withheld(decision: Decision) -> Decision:
-    """Return a decision that recommends nothing: a column gives the target away.
+    """Return a decision that recommends nothing: a column leaks the target.
 
-    Whatever was compared are models that know the answer, so how often each would have been taken
-    means nothing.
+    All models that were compared know the answer, so how often each is recommended means nothing.
     """
     options = [replace(option, selection_frequency=0.0) for option in decision.options]
     return replace(decision, verdict="target leak", chosen=None, ties=[], options=options, sure=0.0)
@@ -277,7 +276,7 @@ def _normal_draws(estimate: Estimate | None, settings: Settings, what: str) -> n
 class _Contest:
     """Settings that compete on the same people, as they are (draw 0) and in resamples of them.
 
-    `x` is to be small, `y` to be large, and `leak` is still recognised: a row for each setting, a
+    `x` is to be small, `y` to be large, and `leak` is what still leaks: a row for each setting, a
     column for each draw.
     """
 
@@ -305,9 +304,9 @@ class _Contest:
         """Return the settings that no other exceeds, and those of them that serve the aim.
 
         A setting helps if it takes off a quarter of what the raw features have too much, and more
-        than chance explains on the same people, and if its models are better than guessing. Of
+        than chance explains on the same people, and if its models are better than chance. Of
         those that help and that none exceeds in both what is small and what is large, those serve
-        which cannot be told from the limit; if there are none, those that cannot be told from the
+        which may meet the limit; if there are none, those not significantly above the
         smallest, unless it is the limit that is to be reached.
         """
         x, y = self.x[:, draw], self.y[:, draw]
@@ -339,8 +338,8 @@ class _Contest:
     def choose(self, draw: int = 0) -> int:
         """Return the setting to take, or why there is none.
 
-        Of those that serve, the most useful; of those that cannot be told from it, the one that
-        gives away least.
+        Of those that serve, the most useful; of those not significantly different, the one that
+        leaks least.
         """
         if self._raw[draw] <= self.raw.limit:
             return NO_ACTION_NEEDED
@@ -358,9 +357,9 @@ class _Contest:
         return min(as_good, key=lambda i: leak[i])
 
     def tied(self, chosen: int, counted: Counter[int]) -> list[int]:
-        """Return what else would often have been taken: two at most, and none that exceeds it.
+        """Return what else is often recommended: two at most, and none that exceeds it.
 
-        What exceeds it was not taken because it may not help at all.
+        What exceeds it was not chosen because it may not help at all.
         """
         x, y = self.x[:, 0], self.y[:, 0]
         often = [i for i, n in counted.most_common() if n / N_RESAMPLES >= _CONTENDER]

@@ -18,26 +18,26 @@ from ._results import (
     Parity,
 )
 
-_SMALL_BOUND = 0.2  # a certificate below this says something, whatever the raw features do
+_SMALL_BOUND = 0.1  # a certificate up to this is informative, whatever the raw features do
 
 
-GIVES_AWAY = 0.99
-"""From this AUC on, one column tells the target: no model has anything left to predict."""
+KNOWS_TARGET = 0.99
+"""From this AUC on, one column predicts the target: nothing is left for a model."""
 
 
 def telling_columns(notices: Sequence[Notice], target: str | None) -> list[Notice]:
-    """Return what was noticed of features that alone tell the target, the surest first."""
+    """Return data warnings about features that alone predict the target, the surest first."""
     found = [
         one
         for one in notices
         if one.kind in ("leak", "copy") and one.column and one.other == target
-        and (one.value or 0.0) >= GIVES_AWAY
+        and (one.value or 0.0) >= KNOWS_TARGET
     ]  # fmt: skip
     return sorted(found, key=lambda one: -(one.value or 0.0))
 
 
 class Evidence:
-    """What advice, summary and page are drawn from.
+    """What recommendation, summary and page are made from.
 
     `fitted` are the representations that did not fail, `singles` the names of the attributes that
     are not intersections; probes and models are in the order in which they first occur.
@@ -68,7 +68,7 @@ class Evidence:
         ]
 
     def certified(self) -> list[CertifiedGap]:
-        """Return the certificates that say something: of less than the raw gap, or of little."""
+        """Return the informative certificates: below the raw gap, or small."""
         largest_gap = dict.fromkeys((one.name for one in self.audit.data.attributes), _SMALL_BOUND)
         for found in self.audit.downstream:
             for parity in found.parities if found.representation == "raw" else []:
@@ -81,7 +81,7 @@ class Evidence:
         ]
 
     def decisions(self, option: Option, model: str) -> Downstream | CurvePoint | None:
-        """Return what a kind of model decides with a setting."""
+        """Return what a model family decides with an option."""
         if option.tradeoff is None:
             return self.downstream.get((option.representation, model))
         points = [p for curve in self.audit.curves if curve.model == model for p in curve.points]
@@ -106,7 +106,7 @@ class Evidence:
         return "pca" if option.tradeoff else option.representation
 
     def proxies(self, attribute: str) -> list[str]:
-        """Return the columns without which an attribute is recognised less, beyond chance."""
+        """Return the proxies: columns without which an attribute is predicted worse."""
         return [
             one.column
             for one in self.audit.proxy_importance
@@ -118,8 +118,20 @@ class Evidence:
         said = (self.audit.data.labels or {}).get(column)
         return column if said in (None, column) else f"{said} ({column})"
 
+    def attribute_label(self, name: str) -> str:
+        """Return what people call an attribute or an intersection; its name where nobody said."""
+        labels = self.audit.data.labels or {}
+        joint = [
+            one.columns
+            for one in self.audit.data.attributes
+            if one.name == name and one.kind == "intersection"
+        ]
+        return labels.get(name) or " × ".join(
+            labels.get(one, one) for one in (joint or [[name]])[0]
+        )
+
     def spoken_option(self, option: Option) -> str:
-        """Return the name of a setting for the middle of a sentence."""
+        """Return the name of an option for the middle of a sentence."""
         name = option.name
         if name == "Raw features":
             return "the raw features"

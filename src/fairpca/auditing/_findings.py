@@ -42,8 +42,8 @@ _ENOUGH_SWINGS = 3  # of halves: fewer do not show whether a method equalises it
 UNBOUNDED = (-float("inf"), float("inf"))
 
 _EXISTING = {
-    "score": "A score that exists, as it is: whoever made it promised nothing here.",
-    "decision": "Decisions as they were made: whoever made them promised nothing here.",
+    "score": "An existing score, as it is.",
+    "decision": "Existing decisions, as they were made.",
 }
 
 
@@ -51,7 +51,7 @@ class Findings:
     """All splits of all representations, and how to read them, attribute by attribute.
 
     `judged`, `utilities` (AUC or R2) and `parities` (one per attribute) are those of every setting
-    and model with scores; `leaks` are what probes recognise.
+    and model with scores; `leaks` are how well probes predict attributes.
     """
 
     def __init__(
@@ -233,7 +233,7 @@ class Findings:
     def _ranked(
         self, found: Sequence[tuple[np.ndarray, np.ndarray] | None], compared: np.ndarray
     ) -> Estimate | None:
-        """Return how well a score tells groups apart, whichever it ranks higher."""
+        """Return how well a score ranks groups apart, whichever it ranks higher."""
         known = [one for one in found if one is not None]
         if not known or compared.sum() < 2:
             return None
@@ -290,7 +290,7 @@ class Findings:
         within = within if number else (0.0, 1.0)
         return _estimate(float(value), float(error), self.confidence, within)
 
-    # What is recognised
+    # Leakage
 
     def _representation(self, setting: Setting, found: Sequence[Measures]) -> Representation:
         kind, guarantee = setting.method, _EXISTING.get(setting.method, "")
@@ -325,11 +325,11 @@ class Findings:
             n_columns=n_columns,
             variance_kept=_estimate(*kept, self.confidence, (-float("inf"), 1)),
             fit_seconds=float(np.median([m.seconds for m in found])),
-            note=f"{n_columns} of {missed} components: no more can be had." if missed else "",
+            note=f"{n_columns} of {missed} components: no more are available." if missed else "",
         )
 
     def _leaks(self, setting: Setting) -> list[Leak]:
-        """Return what probes recognise from one representation.
+        """Return how well probes predict attributes from one representation.
 
         Whoever looks for the largest of many AUCs finds a large one. So chance is what the best of
         all attributes and probes reaches by chance, each in deviations of its own draws (Westfall
@@ -413,9 +413,9 @@ class Findings:
             binary = self.target is not None and self.target.kind == "binary"
             if binary and auc is not None and auc.high < 0.5:
                 text = (
-                    f"{name} ranks positive rows below the others (AUC {auc.value:.2f}): is it "
-                    f"one of the other outcome? Then turn its sign, or name the other value as "
-                    f"positive."
+                    f"{name} ranks positive rows below the others (AUC {auc.value:.2f}). If it "
+                    f"predicts the other outcome, reverse its sign, or set the other value as "
+                    f"positive class."
                 )
                 found.append(Notice("reversed", "warning", "", name, auc.value, text))
         return found
@@ -556,10 +556,10 @@ def largest_difference(
     Rates are of one level, of shape (groups,); differences are in units. The mean over rounds
     keeps its sign: it is what all fits have in common, with the sampling error of all people.
 
-    A method that makes groups alike on its rows turns their sampling error around. On a half it is
+    A method that equalises groups on its rows turns their sampling error around. On a half it is
     off by what the other half is off, with the opposite sign, and the mean over swapped halves is
     zero, whatever the fit does to new people. If it does not, the two halves swing by the error e
-    with which they were drawn; if it makes groups just alike, by 2 e; so in general by (1 + r) e,
+    with which they were drawn; if it equalises groups exactly, by 2 e; so in general by (1 + r) e,
     and r is known. The mean m then has (1 - r)^2 of the sampling variance, the fit to all rows r^2
     of it, and its difference among new people the mean square m^2 + (2 r - 1) e^2. Where that is
     more than m^2, the value is the mean size of a normal number with mean m and this variance. Else

@@ -159,9 +159,7 @@ class Round:
         chosen = np.zeros(scores.shape, dtype=bool)
         for rows, shares in zip(self._models(known, existing), self.rates, strict=False):
             w = self.weights[rows]
-            if (
-                existing
-            ):  # one model: as many as are positive, or half where that is not a yes or no
+            if existing:  # one model: as many as are positive, or half without a binary target
                 yes = self.y if self.kind == "binary" else None
                 shares = np.array([0.5 if yes is None else np.average(yes[rows], weights=w)])
             for level, share in enumerate(shares):
@@ -242,7 +240,7 @@ class Round:
         if not with_draws:
             return mean, error, None, None, None
         first, second = (group_shares(z, codes, among=w * (self.half == h), m=m) for h in (0, 1))
-        band = 0 if self.y is None else bands(self.y)  # halves are alike in outcomes
+        band = 0 if self.y is None else bands(self.y)  # halves have equal shares of outcomes
         alike = codes + m * band
         own_mean = group_shares(influence, alike, among=rows * 1.0, m=int(np.max(alike)) + 1)
         apart = np.where(rows, influence - own_mean[alike], 0.0)

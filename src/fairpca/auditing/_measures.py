@@ -1,4 +1,4 @@
-"""One representation on one split: what is recognised, predicted and bounded on held-out rows."""
+"""One representation on one split: leakage, predictions and bounds on held-out data."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def measure(held_out: HeldOut, setting: Setting, effort: Effort, confidence: flo
 
 
 def measure_existing(held_out: HeldOut, model: ExistingModel, effort: Effort) -> Measures:
-    """Measure what a model that exists gives away; rows it does not know are left out."""
+    """Measure the leakage of an existing model; rows it does not know are left out."""
     values = model.values[held_out.places][:, None]
     known = np.isfinite(values[:, 0])
     seen = held_out.at(np.flatnonzero(known))

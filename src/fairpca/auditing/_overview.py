@@ -139,6 +139,7 @@ class Overview:
             return ""
         gap, limit = map(self.spoken_gap, (today.gap.value, self.settings.max_gap))
         who = f"{today.name}:" if _exists(today) else "Models trained on all columns:"
+        gap = gap.replace("points", "percentage points")  # at first use
         label = self.label(self.attribute)
         ends = self._ends(today)
         if self.number or not ends:
@@ -185,7 +186,7 @@ class Overview:
         return "selection rates" if self.selected == "selected" else f"shares {self.selected}"
 
     def columns(self) -> list[Shown]:
-        """Return what rates are shown of: the past, what exists, all columns, what is advised."""
+        """Return the columns of rates: past, existing models, all columns, the recommendation."""
         found = []
         if self.target is not None and self.target.kind != "classes":
             found.append(Shown("Past data", None, "decisions or outcomes in the table"))
@@ -322,8 +323,8 @@ class Overview:
         return largest(leaks) if leaks else None
 
     def label(self, attribute: str) -> str:
-        """Return what people call an attribute."""
-        return shortened((self.audit.data.labels or {}).get(attribute, attribute))
+        """Return the readable name of an attribute or a column."""
+        return shortened(self.evidence.attribute_label(attribute))
 
     def proxies(self, attribute: str | None = None) -> list[str]:
         """Return the columns through which an attribute is predicted, readable, strongest first."""
@@ -353,17 +354,18 @@ class Overview:
             rest = len(small) - _MOST_NAMED
             more = f"; and {in_words(rest)} more" if rest > 0 else ""
             said.append(
-                f"{len(small)} of {n_groups} groups of {named(attribute)} have too few people to "
-                f"compare: {groups}{more}"
+                f"{len(small)} of {n_groups} groups of {self.label(attribute)} have too few people "
+                f"to compare: {groups}{more}"
             )
         unknown = [
-            f"{one.name} ({one.n_missing:,} rows)"
+            f"{self.label(one.name)} ({one.n_missing:,} rows)"
             for one in self.audit.data.attributes
             if one.n_missing and one.kind != "intersection"
         ]
         if unknown:
             said.append(f"Rows in which an attribute is missing: {joined(unknown)}")
-        said.append(f"Attributes other than {joined(self.settings.sensitive)} were not measured")
+        others = joined([self.label(name) for name in self.settings.sensitive])
+        said.append(f"Attributes other than {others} were not measured")
         return said
 
     def _named(self, group: GroupRates) -> str:

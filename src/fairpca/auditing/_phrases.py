@@ -83,14 +83,14 @@ def of_groups(n_compared: int, n_groups: int) -> str:
     return f"{n_compared} of {n_groups} groups compared"
 
 
-def joined(names: Sequence[str]) -> str:
+def joined(names: Sequence[str], word: str = "and") -> str:
     """Join names as in a sentence.
 
     >>> joined(["race"]), joined(["race", "sex"]), joined(["race", "sex", "age"])
     ('race', 'race and sex', 'race, sex and age')
     """
     *others, last = names or [""]
-    return f"{', '.join(others)} and {last}" if others else last
+    return f"{', '.join(others)} {word} {last}" if others else last
 
 
 def shortened(text: str, length: int = 48, end: str = "…") -> str:

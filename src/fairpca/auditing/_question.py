@@ -1,4 +1,4 @@
-"""The question that is asked of rows: their groups, whose they are, and both halves of a split."""
+"""What is asked of a table: groups, subject ids, and both halves of a split."""
 
 from __future__ import annotations
 
@@ -227,7 +227,7 @@ def _joint(attributes: Sequence[Measured], n_rows: np.ndarray | None) -> Measure
         n_others = len(order) - _MOST_JOINT + 1
         labels = [*labels[: _MOST_JOINT - 1], f"other ({n_others} combinations)"]
         position = np.minimum(position, _MOST_JOINT - 1)
-        notes.append(f"{n_others} combinations with the fewest rows are taken together.")
+        notes.append(f"{n_others} combinations with the fewest rows are combined.")
     joint = np.full(len(codes), -1)
     joint[known] = position[inverse.ravel()]
     probed = np.where(joint < n_probed, joint, -1)
@@ -295,13 +295,13 @@ def copies_in(frame: DataFrame, roles: Roles) -> tuple[np.ndarray, list[Notice]]
     said = f"{repeats:,} rows ({percent(share)}) are equal to another one, attributes and all"
     if copied:
         text = (
-            f"{said}, and too many to be of different people. Copies stay on one side of every "
-            f"split, and are measured once: a model that meets a row again has not guessed."
+            f"{said}, and too many to be of different people. Duplicates stay on one side of every "
+            f"split, and are measured once: a model that has seen a row has nothing to predict."
         )
         return row, [Notice("repeated_rows", "warning", "", "", share, text), *told]
     text = (
-        f"{said}, as may be in columns so coarse: they are taken for different people. If they are "
-        f"copies, models only seem to guess, so leave copies out."
+        f"{said}, as chance allows in columns this coarse: they count as different people. If they "
+        f"are duplicates, remove them: accuracy and leakage would be overstated."
     )
     if share >= _MANY_ALIKE:
         told.append(Notice("repeated_rows", "info", "", "", share, text))
@@ -318,8 +318,7 @@ def named_people(column: Series) -> tuple[np.ndarray, list[Notice]]:
     if not len(unknown):
         return people, []
     text = (
-        f"{len(unknown):,} rows have no value in '{column.name}': each is taken for a person of "
-        f"its own."
+        f"{len(unknown):,} rows have no value in '{column.name}': each counts as a separate person."
     )
     return people, [
         Notice("unknown_values", "warning", str(column.name), "", float(len(unknown)), text)
@@ -338,7 +337,7 @@ def check_rows(n: int, which: str) -> None:
     if n < _FEWEST_IN_ALL:
         raise AuditError(
             f"The table has {n} rows{which}, but at least {_FEWEST_IN_ALL} are needed: they are "
-            f"divided into halves, and a half of fewer shows nothing but noise."
+            f"split into halves, and smaller halves show only noise."
         )
 
 

@@ -1,4 +1,4 @@
-"""Python and commands, ready to be pasted: what was advised, and the same audit again."""
+"""Python and commands to paste: the recommended option, and the same audit again."""
 
 from __future__ import annotations
 

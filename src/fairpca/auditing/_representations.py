@@ -1,4 +1,4 @@
-"""What is compared: the features as they are, and seven ways to represent them."""
+"""What is compared: the raw features, and seven ways to represent them."""
 
 from __future__ import annotations
 
@@ -56,12 +56,12 @@ class TrainingRows:
 
 @dataclass(frozen=True)
 class _Method:
-    """A representation that is measured: what it promises, and how it is fitted, if at all.
+    """A representation that is measured: what it guarantees, and how it is fitted, if at all.
 
     One that is made for the target is measured where there is one, and not by the variance it
     keeps. Those that are `sized` have a number of components to choose, at which they are compared.
-    What can be advised has a `recipe`, the arguments with which `fairpca.fit_table` fits it. What
-    is `searched` for takes up to half a minute a fit: quick audits of many rows do without.
+    What can be recommended has a `recipe`, the arguments with which `fairpca.fit_table` fits it.
+    What is `searched` for takes seconds a fit: quick audits do without.
     """
 
     name: str
@@ -167,9 +167,9 @@ METHODS = {
     ),
     "fair_pca": _Method(
         "Fair PCA",
-        "The groups' means are equal on the rows it was fitted to: fitted there, a linear "
-        "model of the attribute is a constant. Differences in spread and shape stay: "
-        "non-linear models may see them, and even a linear score may rank groups by them.",
+        "Equal group means on the training data: a linear model fitted there predicts a constant "
+        "for the attribute. Variances and shapes still differ: non-linear models may use that, and "
+        "even a linear score may rank groups by it.",
         lambda rows: fit_available_components(
             lambda k: FairPCA(k, random_state=rows.seed).fit_moments(rows.moments()), rows.k
         ),
@@ -178,18 +178,19 @@ METHODS = {
     ),
     "fair_pca_covariances": _Method(
         "Fair PCA with equal covariances",
-        "The groups' means are equal and their covariances differ by at most "
-        f"{percent(COVARIANCE_TOLERANCE, 0)} on the rows it was fitted to: this hides more "
-        "from non-linear models, not everything.",
+        "Equal group means, and covariances that differ by at most "
+        f"{percent(COVARIANCE_TOLERANCE, 0)} on the training data: this hides more from non-linear "
+        "models, not everything.",
         _covariances,
         sized=True,
+        searched=True,
         recipe={"method": "fair_pca", "match": "covariances"},
     ),
     "fair_pca_distributions": _Method(
         "Fair PCA with matched distributions",
-        "The groups' means are equal, and their distributions nearly, on the rows it was fitted "
-        "to: this hides most from non-linear models, at the price of some variance. No finite "
-        "number of rows proves that nothing is left.",
+        "Equal group means and nearly equal distributions on the training data: this hides most "
+        "from non-linear models, at the cost of some variance. It is no proof that nothing is "
+        "left.",
         lambda rows: fit_available_components(lambda k: _distributions(rows, k), rows.k),
         sized=True,
         searched=True,
@@ -197,27 +198,26 @@ METHODS = {
     ),
     "fair_kernel_pca": _Method(
         "Fair kernel PCA",
-        "The groups' means of k non-linear features are equal on the rows it was fitted to. "
-        "Other non-linear features are not protected.",
+        "Equal group means of k non-linear features on the training data. Other non-linear "
+        "features are not protected.",
         lambda rows: fit_available_components(lambda k: _fair_kernel_pca(rows, k), rows.k),
         sized=True,
         recipe={"method": "fair_kernel_pca"},
     ),
     "leace": _Method(
         "LEACE",
-        "Keeps all columns and changes them least so that none is correlated with an attribute "
-        "on the rows it was fitted to: fitted there, a linear model of the attribute is a "
-        "constant. Non-linear models may see differences in spread and shape, and even a "
-        "linear score may rank groups by them.",
+        "Keeps all columns, with the least change that leaves none correlated with an attribute "
+        "on the training data: a linear model fitted there predicts a constant. Variances and "
+        "shapes still differ: non-linear models may use that, and even a linear score may rank "
+        "groups by it.",
         lambda rows: LEACE().fit_moments(rows.moments()),
         recipe={"method": "leace"},
     ),
     "fair_pls": _Method(
         "Fair PLS",
         "Made to predict this target (one column, or one for each class); another target needs "
-        "its own. The groups' means are equal, and their distributions nearly, on the rows it "
-        "was fitted to; on rows like these, the certificate says how nearly. Fitting it needs "
-        "the target, transforming rows does not.",
+        "its own. Equal group means and nearly equal distributions on the training data. Fitting "
+        "needs the target, transforming does not.",
         _fair_pls,
         for_target=True,
         recipe={"method": "fair_pls"},

@@ -1,4 +1,4 @@
-"""The JSON of an audit, by pydantic: its schema, and the way back to an audit.
+"""Audit JSON by pydantic: its schema, and the way back to an audit.
 
 This is the only place that imports pydantic, and only when either is asked for.
 """
@@ -31,13 +31,13 @@ _MAPPINGS = ("versions", "sensitive_kinds")  # whose keys are names of something
 @cache
 def _pydantic() -> tuple[Any, type[ValueError]]:
     """Return what knows the fields of an audit, and the error that it raises."""
-    with needing("pydantic", "audit", "The JSON of an audit"):
+    with needing("pydantic", "audit", "Audit JSON"):
         from pydantic import TypeAdapter, ValidationError
     return TypeAdapter(Audit), ValidationError
 
 
 def audit_schema() -> dict[str, Any]:
-    """Return the schema that the JSON of an audit follows.
+    """Return the JSON Schema of `Audit.to_json`.
 
     Returns
     -------
@@ -88,15 +88,15 @@ _LEFT_OUT = ("title", "default")
 
 
 def parsed(text: str) -> Any:
-    """Return what JSON says, or refuse it."""
+    """Return the value of a JSON text; an error says that it is none."""
     try:
         return json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise AuditError(f"This is no JSON of an audit: {error}. {_AGAIN}") from None
+        raise AuditError(f"This is not audit JSON: {error}. {_AGAIN}") from None
 
 
 def audit_from_plain(plain: Any) -> Audit:
-    """Return an audit from its plain dictionaries, or refuse them with the place."""
+    """Return an audit from its plain dictionaries; an error names the place."""
     version = plain.get("schema_version") if isinstance(plain, dict) else None
     readable = SCHEMA_VERSION.split(".")[0]
     if str(version).split(".")[0] != readable:
@@ -111,14 +111,14 @@ def audit_from_plain(plain: Any) -> Audit:
         audit: Audit = adapter.validate_json(text, strict=True)
     except invalid as error:
         first: Any = error.errors()[0]  # type: ignore[attr-defined]
-        _refuse(first["type"], first["loc"], first["input"])
+        _reject(first["type"], first["loc"], first["input"])
     except (TypeError, ValueError, RecursionError) as error:
-        raise AuditError(f"This is no audit as plain dictionaries: {error}.") from None
+        raise AuditError(f"This is not an audit as plain dictionaries: {error}.") from None
     _check_places(audit)
     return audit
 
 
-def _refuse(kind: str, way: tuple[Any, ...], value: Any) -> NoReturn:
+def _reject(kind: str, way: tuple[Any, ...], value: Any) -> NoReturn:
     """Say in one line what is wrong, and where."""
     place = "audit"
     for before, part in zip((None, *way), way, strict=False):
@@ -133,7 +133,7 @@ def _refuse(kind: str, way: tuple[Any, ...], value: Any) -> NoReturn:
 
 
 def _check_places(audit: Audit) -> None:
-    """Refuse what names something that is not there."""
+    """Reject references to what is not there."""
     advice, keys = audit.advice, {one.key for one in audit.representations}
     settings = [(one.representation, one.tradeoff) for one in advice.options]
     if advice.representation and (advice.representation, advice.tradeoff) not in settings:

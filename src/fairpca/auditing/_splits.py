@@ -22,7 +22,8 @@ _MOST_DRAWS = 50  # of halves, for that; groups of one row can never be in both
 class Effort:
     """How much work goes into a measurement: rows, rounds of halves, folds, permutations.
 
-    Decisions are always compared between joint groups; probes are asked about these if `joint`.
+    Decisions are always compared between joint groups; probes predict these if `joint`. Methods
+    that are `searched` take seconds a fit; `common` components cost as much as all methods again.
     """
 
     max_rows: int = 100_000
@@ -36,7 +37,8 @@ class Effort:
     train_rows: int = 20_000  # of downstream models
     judged_rows: int = 25_000  # held-out rows that decisions are made about
     picked_rows: int = 2_000  # held-out rows whose columns are shuffled
-    searched_rows: int | None = None  # of a half, beyond which no distributions are matched
+    searched: bool = True
+    common: bool = True
     folds: int = 3
     permutations: int = 500
 
@@ -47,13 +49,14 @@ QUICK = Effort(
     group_rows=500,
     joint=False,
     n_rounds=1,
-    most_rounds=4,
+    most_rounds=3,
     many_rows=8_000,
     probe_rows=1_500,
     train_rows=10_000,  # a whole half: of fewer, models find less than the fit to all rows does
     judged_rows=6_000,
     picked_rows=1_000,
-    searched_rows=1_500,  # some 5 s a fit; of 4,000 up to half a minute
+    searched=False,
+    common=False,
     folds=2,
     permutations=300,
 )
@@ -107,7 +110,7 @@ class HeldOut:
 
     @property
     def n_levels(self) -> int:
-        """Columns of scores: one of a yes or no and of a number, else one for each class."""
+        """Columns of scores: one of a binary target or a number, else one for each class."""
         return 1 if self.rows.target_kind != "classes" else len(np.atleast_1d(self.rate))
 
     def at(self, rows: np.ndarray) -> HeldOut:

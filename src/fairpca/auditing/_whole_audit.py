@@ -96,10 +96,10 @@ def audit(
 ) -> Audit:
     """Measure what a table reveals about sensitive attributes, and what it costs to remove it.
 
-    It compares the raw features, PCA, fair PCA, equal covariances, matched distributions, fair
-    kernel PCA and LEACE (with a target, also fair PLS) on held-out rows, with confidence intervals:
-    how well three kinds of probes recognise each attribute, how differently groups are distributed,
-    and, with a target, how good and how unequal the decisions of models are.
+    It compares the raw features, PCA, fair PCA (with equal means, covariances or distributions),
+    fair kernel PCA, LEACE and, with a target, fair PLS on held-out data, with confidence intervals:
+    how well three probes predict each attribute and, with a target, how accurate and how unequal
+    the decisions of downstream models are.
 
     Parameters
     ----------
@@ -111,58 +111,56 @@ def audit(
         Columns with the sensitive attributes. They are never features. Built-in data sets know
         theirs.
     target : str, optional
-        Column to be predicted: a yes or no, several classes, or a number. Without one, nothing is
-        predicted.
+        Column to predict: binary, several classes, or continuous. Without one, only leakage is
+        measured.
     pos_label : object, default=None
-        The value of the target that counts as yes, and all others as no; of two values by default a
-        word of decisions such as "yes" or "hired", else the larger value, which is told. Case,
-        blanks around it and a final dot do not count; 1, "1" and 1.0 are one value, and so are True
-        and "true".
+        Positive class of the target. By default, of two values, one such as "yes" or "hired", else
+        the larger one, with a warning. Case, surrounding blanks and a final dot do not matter; 1,
+        "1" and 1.0 are equal, as are True and "true".
     above : float, optional
-        Of a target of numbers: it counts as yes where it exceeds this.
+        Makes a numeric target binary: positive where it exceeds this.
     ignore : sequence of str
         Columns to leave out, such as identifiers.
     sensitive_kinds : dict, optional
-        Says of sensitive columns and of the target, by name, that they are "categorical" or
-        "numeric". By default fractions are a number, which of a sensitive column is measured in two
-        bands; all else are groups. Where whole numbers are many, as ages in years are, it has to be
-        said: ``{"age": "numeric"}``.
+        "categorical" or "numeric", by name of a sensitive column or the target. By default floats
+        are numeric (a numeric sensitive column is split into two bands), and all else is
+        categorical. Integers with many values, such as ages, need it: ``{"age": "numeric"}``.
     scores, decisions : str or sequence of str
-        Columns with what a model that exists says of the rows: numbers that are larger where it
-        would rather say yes, or a yes or no. They are audited like predictions from a
-        representation, and are no features: with them, a table may do without any. A decision's yes
-        is the target's where it has it, else as of a target. Of a score without a target of two
-        values, the higher half counts as selected.
+        Columns with the scores (larger means more likely positive) or the binary decisions of an
+        existing model. They are audited like predictions, and are not features: a table with them
+        needs no other column. A decision's positive class is the target's if it has that value,
+        else found as for a target. Of a score without a binary target, the higher half counts as
+        selected.
     person : str, optional
-        Column that tells whose row it is. Rows of one person are on one side of every split, and
-        one of them, drawn at random, is measured. Without it, every row is a person, but for rows
-        that are copies.
+        Column with subject ids (repeated measures). All rows of a person stay on one side of every
+        split, and one of them, drawn at random, is measured. Without it, every row is a person,
+        except for duplicates.
     weight : str, optional
-        Column of numbers, 0 or more: how much each row counts, such as those of a survey.
+        Column of non-negative sample weights, such as those of a survey.
     missing : sequence of float
         Numbers of features that stand for missing values, such as 99999.
     scale : {"standard", "rank"}
-        Whether numbers of features are taken as they are, or by their ranks: for skewed columns.
+        "rank" replaces numeric features by their ranks: for skewed columns.
     n_components : int, optional
         Components of all projections; by default 15, or fewer if there are fewer columns. Fair PLS
-        has one, whatever is said.
+        always has one.
     aim : {"hide", "decide", "keep"}, optional
-        What the advice is for: that nobody can tell the attributes; that decisions hardly depend on
-        them (the default with a target); or that all columns are kept.
+        Goal of the recommendation: hide the attributes; make decisions hardly depend on them (the
+        default with a target); or keep all columns.
     max_gap : float
-        Largest difference of selection rates that "decide" accepts, as a fraction: 0.05 is five
-        percentage points. Of a number it is that of mean predictions, in standard deviations of
-        the target.
+        Limit of "decide": the largest difference of selection rates, as a fraction (0.05 is five
+        percentage points); of a continuous target, of mean predictions in its standard deviations.
     model : {"linear", "boosting", "kernel", "any"}
-        The kind of model that will be fitted to the representation, which the advice is for; "any"
-        asks that it holds for all of them.
+        Model family that will be fitted to the representation; with "any", the recommendation
+        holds for all of them.
     confidence : float
         Level of all intervals and certificates.
     quick : bool
-        Whether to use fewer rows and splits, and leave out what is recognised of intersections
-        and, of more than 3,000 rows, matched distributions: a first look.
+        A first look in seconds, with wide intervals: fewer rows and splits, no matched covariances
+        or distributions, no comparison at equal numbers of components, and no leakage of
+        intersections.
     max_rows : int, optional
-        Of more rows, as many are drawn: 100,000, or 20,000 of a quick audit, if nothing is said.
+        Of more rows, this many are drawn; by default 100,000, or 20,000 with `quick`.
     seed : int
         The same seed gives the same numbers.
     n_jobs : int, optional
@@ -195,8 +193,8 @@ def audit(
 
     Notes
     -----
-    A representation may be at chance for a linear model and not for others. So three kinds of
-    probes are used; `fairpca.metrics.leakage` with ``probe="strong"`` uses more.
+    A representation may be at chance for a linear model and not for others, so three probes are
+    used; `fairpca.metrics.leakage` with ``probe="strong"`` uses more.
 
     Examples
     --------
@@ -334,11 +332,10 @@ class _Work:
         n_rounds = effort.most_rounds if has_target else effort.n_rounds
         rng = np.random.default_rng(question.seed)
         self.splits = halves(question.strata, n_rounds, rng, question.people)
-        few = len(question.features) <= 2 * (effort.searched_rows or len(question.features))
         possible = [
             Setting(name)
             for name, method in METHODS.items()
-            if (has_target or not method.for_target) and (few or not method.searched)
+            if (has_target or not method.for_target) and (effort.searched or not method.searched)
         ]
         self.settings = possible if question.roles.features else []
         n, further = len(self.settings), len(self.splits) - 1
@@ -461,7 +458,7 @@ def _at_common_components(
     work: _Work, found: Sequence[Measures]
 ) -> tuple[list[Measures], int | None]:
     """Measure projections at the number of components that all reach, where some reach more."""
-    reached = _reached(found)
+    reached = _reached(found) if work.effort.common else {}
     common = min(reached.values(), default=0)
     more = [replace(one, n_components=common) for one, k in reached.items() if k > common]
     return work.measure("common components", more, work.splits), common if more else None
@@ -479,7 +476,7 @@ def _reached(found: Sequence[Measures]) -> dict[Setting, int]:
 def _along_the_tradeoff(
     work: _Work, found: Sequence[Measures], model: str
 ) -> list[tuple[str, Measures]]:
-    """Predict at every lambda, with a linear model, and a kernel model if the advice is for one."""
+    """Predict at every lambda, with a linear model, and a kernel model if that is asked for."""
     possible = work.question.y is not None and Setting("fair_pca") in _reached(found)
     models = [m for m in CURVE_MODELS if m in ("linear", model)] if possible else []
     asked = [(split, m) for split in work.splits for m in models]
@@ -491,7 +488,7 @@ def _along_the_tradeoff(
 
 
 def _proxy_importance(findings: Findings, work: _Work) -> list[ProxyImportance]:
-    """Ask which columns carry each single attribute."""
+    """Measure the proxies for each single attribute."""
     if not work.question.roles.features:
         return []
     splits = work.splits[: work.effort.n_rounds]
@@ -510,7 +507,7 @@ def _proxy_importance(findings: Findings, work: _Work) -> list[ProxyImportance]:
 def _decision_importance(
     findings: Findings, decision: Decision, work: _Work
 ) -> list[DecisionImportance]:
-    """Ask which columns decide, with the setting that is recommended, or else the raw features."""
+    """Measure the most influential features of the recommended option, or of the raw features."""
     option = decision.chosen or decision.raw
     if option.utility_model is None or not work.question.roles.features:
         return []
@@ -528,34 +525,36 @@ def _decision_importance(
 def _check_arguments(
     confidence: float, n_components: int | None, max_rows: int | None, max_gap: float, model: str
 ) -> None:
-    """Refuse what no audit can mean; a gap in points, as the command line has it, too."""
+    """Reject what no audit can mean; a gap in points, as the command line has it, too."""
     if not 0.5 <= confidence < 1.0:
-        raise AuditError(f"confidence={confidence} is no level; 0.95 is usual.")
+        raise AuditError(f"confidence={confidence} must be from 0.5 to below 1; 0.95 is usual.")
     if n_components is not None and n_components < 1:
         raise AuditError(f"n_components={n_components}, but at least 1 is needed.")
     if max_rows is not None and max_rows < 100:
         raise AuditError(f"max_rows={max_rows} is too few to measure anything; take 100 or more.")
     if 1.0 <= max_gap < 100.0:
         raise AuditError(
-            f"max_gap={max_gap:g} is a fraction; {max_gap:g} points are {max_gap / 100:g}. Pass "
-            f"max_gap={max_gap / 100:g}."
+            f"max_gap={max_gap:g} must be a fraction; {max_gap:g} percentage points are "
+            f"{max_gap / 100:g}. Pass max_gap={max_gap / 100:g}."
         )
     if not 0.0 <= max_gap < 1.0:
-        raise AuditError(f"max_gap={max_gap:g} is no fraction from 0 to 1; 5 points are 0.05.")
+        raise AuditError(
+            f"max_gap={max_gap:g} must be a fraction from 0 to 1; 5 percentage points are 0.05."
+        )
     if model not in MODELS:
         raise AuditError(f"model='{model}' is none of {', '.join(map(repr, MODELS))}.")
 
 
 def _told_together(decision: Decision, target: Target | None) -> list[Notice]:
-    """Return whether the raw features tell the target nearly perfectly, though none does alone."""
+    """Warn if the raw features predict the target nearly perfectly, though none does alone."""
     utility = decision.raw.utility
     features = decision.raw.utility_model != EXISTING
     if target is None or utility is None or utility.value < _NEARLY_KNOWN or not features:
         return []
     unit = "R2" if target.kind == "number" else "AUC"
     text = (
-        f"The columns together tell '{target.name}' nearly perfectly ({unit} {utility.value:.2f}): "
-        f"are all of them known before it?"
+        f"The columns together predict '{target.name}' nearly perfectly ({unit} "
+        f"{utility.value:.2f}): are all of them known before it?"
     )
     return [Notice("leak", "warning", "", target.name, utility.value, text)]
 

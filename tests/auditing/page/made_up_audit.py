@@ -52,7 +52,7 @@ METHODS = {
     "leace": ("LEACE", 57, 0.6),
     "fair_pls": ("Fair PLS", 1, 0.95),
 }
-"""Key, name, columns, and how much of what is recognised is gone."""
+"""Key, name, columns, and how much of the leakage is gone."""
 
 MODELS = ("linear", "boosting", "kernel")
 LAMBDAS = [(step / 8) ** 3 for step in range(9)]
@@ -175,13 +175,11 @@ def made_up_audit(
             target=aim and Target(*[target, *list(vars(aim).values())[1:]]),
         ),
         [
-            Notice(
-                "proxy", "warning", "min30", "race", 0.97, "The column 'min30' gives race away."
-            ),
+            Notice("proxy", "warning", "min30", "race", 0.97, "The column 'min30' leaks race."),
             Notice("small_group", "info", "", "race", 3.0, "3 rows of 'other' are too few."),
         ],
         Summary(
-            "From these columns a model recognises race; with fair kernel PCA it hardly does.",
+            "From these columns a model predicts race; with fair kernel PCA it hardly does.",
             ["After fair kernel PCA decisions differ by 8 points instead of 23.", "So."],
         ),
         Advice(
@@ -248,7 +246,7 @@ def hostile_audit():
     )
     audit["data"]["columns"][3].update(name=SCRIPT, kind=IMAGE, note=ENTITY)
     audit["notices"][0].update(text=f"Look at {SCRIPT}.", column=IMAGE, severity=SCRIPT)
-    audit["summary"] = {"headline": f"A model guesses {SCRIPT}.", "sentences": [IMAGE, ENTITY]}
+    audit["summary"] = {"headline": f"A model predicts {SCRIPT}.", "sentences": [IMAGE, ENTITY]}
     audit["advice"].update(reasons=[SCRIPT], code=f"# {IMAGE}", command=ENTITY, caveats=[IMAGE])
     audit["advice"]["options"][1]["name"] = SCRIPT
     audit["proxy_importance"][0]["column"] = audit["decision_importance"][1]["column"] = IMAGE

@@ -21,7 +21,7 @@ from .figures import page_figures
 from .tables import leakage_tables, page_tables, plain_table
 from .words import SPOKEN, Units, interval, level, model_name, multiline, percent, with_models
 
-LARGEST = 1_500_000
+LARGEST = 2_500_000
 """Bytes of a page that can be sent by mail and opened on a phone."""
 
 LEFT_OUT = ("groups", "parity", "leakage")
@@ -57,7 +57,7 @@ WRITERS = {
 
 
 def render_page(audit: Audit) -> str:
-    """Return an audit as one self-contained HTML file, a few hundred kilobytes.
+    """Return an audit as one self-contained HTML file.
 
     It needs no network, and its policy forbids it to use one. Names and values of the data are
     shown as text, whatever they look like.

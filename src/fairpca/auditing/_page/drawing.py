@@ -27,7 +27,7 @@ CIRCLE = "M-5 0a5 5 0 1 0 10 0a5 5 0 1 0 -10 0z"
 SQUARE = "M-4.5 -4.5h9v9h-9z"
 DIAMOND = "M0 -6.2l6.2 6.2l-6.2 6.2l-6.2 -6.2z"
 
-_LONGEST = 260.0  # pixels of a label in a plane
+_LONGEST = 300.0  # pixels of a label in a plane
 
 _Box = tuple[float, float, float]
 

@@ -81,7 +81,7 @@ def _options_figure(evidence: Evidence) -> list[Figure]:
         marks.append(
             Mark(
                 x,
-                _option_words(option, units),
+                _option_words(evidence, option, units),
                 look.mark.removeprefix("mark "),
                 look.shape,
                 y=_scaled(option.utility, 1 if units.target else 100),
@@ -100,7 +100,7 @@ def _options_figure(evidence: Evidence) -> list[Figure]:
         units.gap_axis if decides else "attribute recovery, AUC (left hides more)",
         f"{units.accuracy_name}{'' if units.target else ', %'} (up is better)",
         limit=limit,
-        limit_words=f"limit: {units.gap(settings.max_gap)}",
+        limit_words=f"limit: {units.limit(settings.max_gap)}",
     )
     return [Figure({}, "", drawings(draw_plane, marks, frame), key)]
 
@@ -112,11 +112,11 @@ def _scaled(one: Estimate | None, scale: float) -> Estimate | None:
     return Estimate(scale * one.value, scale * one.low, scale * one.high)
 
 
-def _option_words(option: Option, units: Units) -> str:
+def _option_words(evidence: Evidence, option: Option, units: Units) -> str:
     said = [option.name]
     if option.gap:
         ends = interval(option.gap, units.scale, units.digits)
-        whose = f" by {option.gap_attribute}"
+        whose = f" by {evidence.attribute_label(option.gap_attribute or '')}"
         said.append(f"{units.gap_name.lower()} {units.gap(option.gap.value)} ({ends}){whose}")
     if option.utility:
         said.append(f"{units.utility_name} {units.utility(option.utility.value)}")
@@ -138,7 +138,7 @@ def _leakage_figures(evidence: Evidence) -> Iterator[Figure]:
         ]
         if rows:
             finding = _leakage_finding(evidence, attribute.name)
-            title = f"How well models predict {attribute.name}"
+            title = f"How well models predict {evidence.attribute_label(attribute.name)}"
             frame = Frame(title, finding, "AUC; 0.50 is chance", origin=0.5)
             yield Figure(
                 {"attribute": str(position)}, finding, drawings(draw_rows, rows, frame), key
@@ -161,10 +161,11 @@ def _probe_marks(evidence: Evidence, one: Representation, attribute: str) -> Ite
 def _leakage_finding(evidence: Evidence, attribute: str) -> str:
     """Say how well the best probe predicts an attribute, before and after."""
     leaks, option = evidence.leaks("raw", attribute), evidence.audit.advice.option
+    label = evidence.attribute_label(attribute)
     if not leaks:
-        return f"How well models predict {attribute}."
+        return f"How well models predict {label}."
     best = largest(leaks)
-    said = f"From all columns, {attribute} can be predicted with AUC {decimal(best.auc.value)}"
+    said = f"From all columns, {label} can be predicted with AUC {decimal(best.auc.value)}"
     if option and (leaks := evidence.leaks(evidence.readable(option), attribute)):
         left = largest(leaks)
         seen = "significantly above chance" if left.above_chance else "not significant"
@@ -177,13 +178,14 @@ def _proxy_figures(evidence: Evidence) -> Iterator[Figure]:
     for position, name in enumerate(evidence.singles):
         found = [one for one in evidence.audit.proxy_importance if one.attribute == name]
         strongest = [evidence.label(one) for one in evidence.proxies(name)[:3]]
+        label = evidence.attribute_label(name)
         words = (
-            f"Strongest proxies for {name}: {', '.join(strongest)}."
+            f"Strongest proxies for {label}: {', '.join(strongest)}."
             if strongest
-            else f"No single column is a significant proxy for {name}: others say the same."
+            else f"No single column is a significant proxy for {label}: others carry the same."
         )
         rows = [_row(evidence, one, one.auc_drop) for one in found][:MOST_ROWS]
-        frame = Frame(f"Proxies for {name}", words, "AUC lost when the column is shuffled")
+        frame = Frame(f"Proxies for {label}", words, "AUC lost when the column is shuffled")
         if rows:
             yield Figure({"attribute": str(position)}, words, drawings(draw_rows, rows, frame))
 

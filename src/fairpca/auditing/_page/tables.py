@@ -171,7 +171,9 @@ def _rates_table(overview: Overview, attribute: str) -> Table:
     rows = []
     for line in rates.groups:
         few = () if line.compared else ("too few people to compare",)
-        more = NONE if line.more is None else Cell(f"{line.more:+,.0f}")
+        more = (
+            NONE if line.more is None else Cell(f"{line.more:+,.0f}".replace("-", "\N{MINUS SIGN}"))
+        )
         cells = [
             share(rate) if one.option else _plain(share(rate))
             for one, rate in zip(shown, line.rates, strict=True)
@@ -290,14 +292,16 @@ def _options_table(evidence: Evidence) -> Table:
                 _gap(
                     option.gap,
                     gap_units(evidence, option.representation),
-                    f"by {option.gap_attribute}" if option.gap_attribute else "",
+                    f"by {evidence.attribute_label(option.gap_attribute)}"
+                    if option.gap_attribute
+                    else "",
                     groups_compared(evidence, option.gap_groups),
                 ),
                 _ratio(option.ratio),
                 _utility(option.utility, units),
                 Cell(
                     decimal(option.leak.value),
-                    (interval(option.leak), option.leak_attribute),
+                    (interval(option.leak), evidence.attribute_label(option.leak_attribute)),
                     mark,
                     tone,
                 ),
@@ -392,7 +396,8 @@ def leakage_tables(evidence: Evidence) -> list[Table]:
     """Return a table for each attribute: representations are rows, probes are columns."""
     return [
         Table(
-            f"AUC for predicting {attribute.name} on held-out data; 0.50 is chance"
+            f"AUC for predicting {evidence.attribute_label(attribute.name)} on held-out data; "
+            "0.50 is chance"
             f"{'; mean of each group against the rest' if several else ''}",
             ["Representation", "Columns", *map(model_name, evidence.probes)],
             [
@@ -486,7 +491,7 @@ def _decided(
         )
     heads = [head, "Columns"][: len(found[0][0]) if found else 1]
     return _filled(
-        f"{what}: decisions{level_of} compared by {attribute.name}",
+        f"{what}: decisions{level_of} compared by {evidence.attribute_label(attribute.name)}",
         [
             *heads,
             units.utility_name,
@@ -513,7 +518,7 @@ def _group_tables(evidence: Evidence) -> list[Table]:
     share = _number if Units(evidence.audit.data.target).kind == "number" else _share
     return [
         _filled(
-            f"{model_name(model)}: rates by {attribute.name}",
+            f"{model_name(model)}: rates by {evidence.attribute_label(attribute.name)}",
             ["Group", "Option", "People", "Selected", "True positive rate",
              "False positive rate", "Precision", "Mean prediction", "Mean outcome"],
             [
@@ -546,7 +551,7 @@ def groups_compared(evidence: Evidence, found: Parity | Comparison | None) -> st
 
 
 def _left_out_table(evidence: Evidence) -> Table:
-    """Return the groups that no gap compares, with what they get before and with the advice."""
+    """Return the groups that no gap compares, with their rates before and as recommended."""
     advice = evidence.audit.advice
     options = [one for one in advice.options if one in (advice.options[0], advice.option)]
     number = Units(evidence.audit.data.target).kind == "number"
@@ -560,7 +565,8 @@ def _left_out_table(evidence: Evidence) -> Table:
             rates = (one and (one.mean_score if number else one.selection_rate) for one in of)
             people = max(one.n_rows for one in of if one is not None)
             cells = [(_number if number else _share)(rate) for rate in rates]
-            rows.append([Cell(attribute.name), Cell(label), Cell(whole(people)), *cells])
+            name = evidence.attribute_label(attribute.name)
+            rows.append([Cell(name), Cell(label), Cell(whole(people)), *cells])
     what = "Mean prediction" if number else "Selected"
     heads = [f"{what}, {evidence.spoken_option(option)}" for option in options]
     return Table(
@@ -571,7 +577,7 @@ def _left_out_table(evidence: Evidence) -> Table:
 
 
 def _deciding(evidence: Evidence, option: Option, model: str) -> Decided | None:
-    """Return what a kind of model decides with a setting; what exists decides by itself."""
+    """Return what a model family decides with an option; what exists decides by itself."""
     return evidence.decisions(option, EXISTING) or evidence.decisions(option, model)
 
 

@@ -34,7 +34,7 @@ def model_name(model: str | None) -> str:
 
 
 def with_models(model: str) -> str:
-    """Say which models an advice is for.
+    """Say which models a recommendation is for.
 
     >>> with_models("any"), with_models("linear")
     ('whatever model is used', 'with linear models')
@@ -48,8 +48,8 @@ def multiline(command: str) -> str:
     r"""Return a command with one option a line, so that it can be typed from paper.
 
     >>> print(multiline("fairpca audit loans.csv --sensitive race --quick"))
-    fairpca audit loans.csv \\
-        --sensitive race \\
+    fairpca audit loans.csv \
+        --sensitive race \
         --quick
     >>> multiline("import fairpca\nfairpca.audit(frame)")
     'import fairpca\nfairpca.audit(frame)'
@@ -105,6 +105,13 @@ class Units:
             return NOT_MEASURED
         short = "sd" if self.kind == "number" else "points"
         return f"{self.bare_gap(value)}{UNBROKEN}{short}"
+
+    def limit(self, value: float) -> str:
+        """Write the limit of gaps without more digits than it has."""
+        if self.kind == "number":
+            return self.gap(value)
+        most = f"{100 * value:g}"
+        return f"{most}{UNBROKEN}{'point' if most == '1' else 'points'}"
 
     def short(self, value: float | None) -> str:
         """Write a gap in whole points, as headlines do, with its unit."""

@@ -1,4 +1,4 @@
-"""A target that a column gives away: no method is recommended until that column is named."""
+"""Target leakage by one column: no method is recommended until that column is named."""
 
 import numpy as np
 import pandas as pd
@@ -33,7 +33,7 @@ def test_the_column_is_in_the_headline_and_nothing_is_recommended(audited, birth
     advice = found.advice
     assert advice.verdict == "target leak"
     assert (advice.representation, advice.code, advice.command, advice.ties) == (None, "", "", [])
-    assert "weight alone tells low (AUC 1.00)" in found.summary.headline
+    assert "weight alone predicts low (AUC 1.00)" in found.summary.headline
     assert "--ignore" in " ".join(advice.reasons)
     assert all(option.selection_frequency == 0 for option in advice.options)
     page = found.to_html()
@@ -42,33 +42,33 @@ def test_the_column_is_in_the_headline_and_nothing_is_recommended(audited, birth
 
 
 @pytest.mark.parametrize("given", [{"ignore": ["weight"]}, {"scores": "weight"}])
-def test_once_it_is_named_or_ignored_there_is_advice_again(audited, births, given):
+def test_once_it_is_named_or_ignored_there_is_a_recommendation_again(audited, births, given):
     found = audited(births, "race", "low", n_components=2, **given)
     assert found.advice.verdict != "target leak"
-    assert "alone tells" not in found.summary.headline
+    assert "alone predicts" not in found.summary.headline
 
 
-def test_a_number_that_another_gives_away_is_treated_alike(audited, births):
+def test_a_leak_of_a_numeric_target_is_found_too(audited, births):
     table = births.drop(columns="low").assign(log_weight=np.log(births["weight"].clip(1)))
     found = audited(table, "race", "weight", n_components=2)
     assert found.advice.verdict == "target leak"
-    assert "log_weight alone tells weight" in found.summary.headline
+    assert "log_weight alone predicts weight" in found.summary.headline
 
 
-def test_who_hides_an_attribute_gets_advice_all_the_same(audited, births):
+def test_who_hides_an_attribute_gets_a_recommendation_all_the_same(audited, births):
     found = audited(births, "race", "low", n_components=2, aim="hide")
     assert found.advice.verdict != "target leak"
 
 
 def test_columns_that_tell_it_together_are_noticed(audited, births):
-    """Nobody knows whether a rule is meant, so it is a notice, and the advice stands."""
+    """Nobody knows whether a rule is meant, so it is a warning, and the recommendation stands."""
     rng = np.random.default_rng(1)
     before = births["weight"] + 800 * rng.normal(size=len(births))
     table = births.drop(columns="weight").assign(before=before, gain=births["weight"] - before)
     table = table.drop(columns="low").assign(weight=births["weight"])
     found = audited(table, "race", "weight", n_components=2)
     (notice,) = [n for n in found.notices if n.kind == "leak" and not n.column]
-    assert "together tell 'weight' nearly perfectly (R2 1.00)" in notice.text
+    assert "together predict 'weight' nearly perfectly (R2 1.00)" in notice.text
     assert found.advice.verdict != "target leak"
 
 
