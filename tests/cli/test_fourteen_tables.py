@@ -19,7 +19,7 @@ from optional_libraries import pandas as pd
 
 QUICK = ("--quick", "--jobs", "1", "--json", "found.json")
 MODELS = {*PROBES}
-LARGEST_PAGE = 1_500_000
+LARGEST_PAGE = 2_500_000
 WITHOUT_ADVICE = {
     "no action needed",
     "no method helps",
