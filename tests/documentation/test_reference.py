@@ -44,7 +44,7 @@ EXPLAINED = {
 EXPLAINED_BY_ITS_SCHEMA = {"fairpca.Audit"}  # whose fields are tables of its JSON
 LEAVES_DEFAULTS_OUT = "fairpca.auditing"
 
-CAUGHT_BY_THEIR_BASE = {"Refusal"}  # of the command line, which says it and exits
+CAUGHT_BY_THEIR_BASE = {"CommandError"}  # of the command line, which says it and exits
 
 
 def faults(public):
