@@ -153,7 +153,7 @@ def test_hooks_are_gone_after_errors(people):
 
 
 @pytest.mark.parametrize(
-    ("name", "hint"), [("frist", "Did you mean 'first'"), ("nothing.like.it", "lists all 1")]
+    ("name", "hint"), [("first_", "Did you mean 'first'"), ("nothing.like.it", "lists all 1")]
 )
 def test_an_unknown_layer_is_an_error_that_names_one_that_may_be_meant(name, hint, people):
     X, sex = people
