@@ -32,6 +32,19 @@ main()
 """
 
 
+INSIDE_MODELS = """
+import sys
+import fairpca.torch
+assert "torch" not in sys.modules
+sys.modules["torch"] = None
+for call in (fairpca.torch.as_module, lambda: fairpca.torch.scrub(None, [])):
+    try:
+        call()
+    except ImportError as error:
+        print(error)
+"""
+
+
 def missing_extras():
     """Return library, extra and place of each message about a missing library in our code."""
     for module, path in house.modules().items():
@@ -77,3 +90,11 @@ def test_an_audit_of_a_table_needs_nothing_that_its_extra_does_not_install(tmp_p
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr[-2000:]
     assert (tmp_path / "report.html").exists()
+
+
+def test_erasers_inside_models_import_torch_when_they_are_used_and_name_its_extra():
+    command = [sys.executable, "-c", INSIDE_MODELS]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    lines = done.stdout.splitlines()
+    assert [line.split()[0] for line in lines] == ["as_module", "scrub"]
+    assert all(line.endswith('pip install "fairpca[torch]"') for line in lines)

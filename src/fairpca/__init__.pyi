@@ -9,6 +9,7 @@ from . import metrics as metrics
 from . import models as models
 from . import moments as moments
 from . import tables as tables
+from . import torch as torch
 from . import tradeoff as tradeoff
 from .auditing import Audit as Audit
 from .auditing import audit as audit

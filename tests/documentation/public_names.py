@@ -17,6 +17,7 @@ PACKAGES = (
     "fairpca.models",
     "fairpca.moments",
     "fairpca.tables",
+    "fairpca.torch",
     "fairpca.tradeoff",
 )
 """`fairpca` first: what it exports is documented under its name."""

@@ -181,7 +181,11 @@ def audit(
     ] = None,
     quick: Annotated[
         bool,
-        Option("--quick", rich_help_panel=COMPUTE, help="A first look in seconds: fewer splits and methods, wider intervals"),
+        Option(
+            "--quick",
+            rich_help_panel=COMPUTE,
+            help="A first look in seconds: fewer splits and methods, wider intervals",
+        ),
     ] = False,
     max_rows: Annotated[
         int | None,
@@ -316,7 +320,8 @@ def _print_audit(console: Console, audit: Audit, *, verbose: bool) -> None:
         if attribute.note and attribute.kind != "intersection":
             console.print(Text(f"! {printable(attribute.note)}", style="yellow"))
     for whose, few, n_groups in overview.too_small():
-        said = f"Not covered: {len(few)} of {n_groups} groups of {overview.label(whose)} (too few people)."
+        of = f"{len(few)} of {n_groups} groups of {overview.label(whose)}"
+        said = f"Not covered: {of} (too few people)."
         console.print(Text(printable(said)))
     warnings = [notice.text for notice in audit.notices if notice.severity == "warning"]
     if verbose:
