@@ -16,6 +16,7 @@ from .columns import (
     split_columns,
 )
 from .levels import (
+    MOST_LEVELS,
     Attribute,
     Levels,
     Numeric,

@@ -48,6 +48,7 @@ from .._rows import (
     streamed,
 )
 from ..errors import UsageError
+from ..solvers import warn_of_incomplete_strata
 from ._checks import (
     FLOATS,
     apply_criterion,
@@ -348,7 +349,10 @@ class Reader:
         warn_of_far_values(far_values(rows), self.names)
 
     def check(self, moments: GroupMoments) -> None:
-        """Raise unless moments are enough for a solution; warn of far values that decide it."""
+        """Raise unless moments are enough for a solution; warn of what it leaves out or rests on.
+
+        That is classes of y that lack groups, and values far from all others.
+        """
         if moments.n_rows == 0 and self.criterion == "equal_opportunity":
             raise no_positive_row(f"y == {self.pos_label!r}")
         if self.features is None:  # which may be as small as they like
@@ -359,6 +363,7 @@ class Reader:
                 f"variance needs at least 2. Pass more rows."
             )
         warn_of_far_values(moments.far_values, self.names)
+        warn_of_incomplete_strata(moments.attributes)
 
     def warn_many_levels(self, moments: GroupMoments) -> None:
         """Warn of levels, over all batches, that may be a quantity, or spellings of one."""

@@ -270,6 +270,8 @@ class Compared:
         columns: list[np.ndarray] = []
         shares: list[float] = []
         for attribute in sample.attributes:
+            if attribute.missing.all():  # none of a stratum was drawn
+                continue
             found = [c for c in _indicators(attribute) if np.ptp(c[~np.isnan(c)]) > 0]
             columns += [_standardised(column, weight) for column in found]
             shares += [1.0 / len(found)] * len(found)
