@@ -34,6 +34,7 @@ from .reading import (
     MISSING_LABEL,
     about_a_number,
     about_whole_numbers,
+    are_categories,
     are_missing,
     as_array,
     attribute_columns,

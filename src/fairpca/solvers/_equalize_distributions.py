@@ -274,7 +274,7 @@ class Compared:
                 continue
             found = [c for c in _indicators(attribute) if np.ptp(c[~np.isnan(c)]) > 0]
             columns += [_standardised(column, weight) for column in found]
-            shares += [1.0 / len(found)] * len(found)
+            shares += [1.0 / max(1, len(found))] * len(found)
         H = np.stack(columns, axis=1) if columns else np.zeros((len(weight), 0))
         return cls(H, np.array(shares), weight)
 

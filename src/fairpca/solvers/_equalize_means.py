@@ -332,7 +332,7 @@ def warn_of_incomplete_strata(attributes: Sequence[AttributeMoments]) -> None:
     for strata in _by_name(attributes):
         lacking = sum(not is_comparable(a) or bool(_empty_groups(a)) for a in strata)
         skipped = sum(not is_comparable(a) for a in strata)
-        if len(strata) > FEW_STRATA and lacking:
+        if len(strata) > FEW_STRATA and lacking and skipped < len(strata):
             told.append(
                 f"{lacking} of the {len(strata)} classes of y lack groups of {strata[0].name!r}, "
                 f"{skipped} of them all but one"
