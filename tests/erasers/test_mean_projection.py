@@ -11,8 +11,8 @@ from assertions import assert_equal_group_means
 from fairpca import FairPCA, erasers
 from fairpca.erasers import LEACE, SAL, KernelSAL, MeanProjection
 from fairpca.errors import InfeasibleError, SingleGroupError
-from oracles import fair_null_space, indicator_matrix
 from optional_libraries import torch
+from oracles import fair_null_space, indicator_matrix
 from registry import ESTIMATORS
 from strategies import grouped_rows
 

@@ -7,8 +7,8 @@ from sklearn.base import clone
 from fairpca import FairPCA, FairPLS
 from fairpca.erasers import LEACE, SAL, MeanProjection, within_pairs
 from fairpca.errors import MissingGroupError, ResidualWarning, SingleGroupError, UsageError
-from oracles import indicator_matrix
 from optional_libraries import pandas as pd
+from oracles import indicator_matrix
 
 METHODS = [MeanProjection(), SAL(), LEACE(), FairPCA()]
 
@@ -51,7 +51,9 @@ def test_the_difference_of_twins_goes_and_the_topic_stays(method, texts):
 
 def test_what_goes_is_the_direction_of_the_attribute(texts):
     X, who, pair, _ = texts
-    removed = np.eye(12) - MeanProjection().fit(X, sensitive_features=within_pairs(who, pair)).components_
+    removed = (
+        np.eye(12) - MeanProjection().fit(X, sensitive_features=within_pairs(who, pair)).components_
+    )
     along = np.linalg.svd(removed)[0][:, 0]
     assert abs(along[0]) > 0.999
     assert abs(along @ (X[:300] - X[300:600]).mean(axis=0)) == pytest.approx(
@@ -94,7 +96,7 @@ def test_weights_of_twins_that_differ_let_no_topic_in(texts):
 
 
 def test_rows_without_a_pair_and_pairs_of_any_kind(texts):
-    X, who, pair, _ = texts
+    _, who, pair, _ = texts
     expected = within_pairs(who, pair)["sensitive=she"]
     words = [f"pair {p}" if p >= 0 else None for p in pair]
     numbers = np.where(pair >= 0, pair, np.nan)

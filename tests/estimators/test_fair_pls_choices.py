@@ -90,7 +90,7 @@ def test_classes_may_be_many(match):
     means = np.stack([T[topic == i].mean(axis=0) for i in range(60)])
     nearest = np.argmin(((T[:, None] - means) ** 2).sum(axis=2), axis=1)
     assert np.mean(nearest == topic) > (0.95 if match == "means" else 0.5)
-    with pytest.raises(UsageError, match="60 whole-number values.*target_kinds"):
+    with pytest.raises(UsageError, match=r"60 whole-number values.*target_kinds"):
         FairPLS(match=match).fit(X, topic, sensitive_features=sex)
 
 

@@ -110,7 +110,7 @@ def within_pairs(
                 columns[f"{a.name}={label}"] = column
             else:
                 alone.append(label)
-        if len(labels) == 2 and alone or len(alone) == len(labels):
+        if (len(labels) == 2 and alone) or len(alone) == len(labels):
             raise SingleGroupError(
                 f"No pair has two levels of the sensitive attribute {a.name!r}, so that twins do "
                 f"not differ in it. Give twins the same entry in pairs."

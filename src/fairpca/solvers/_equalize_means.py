@@ -413,9 +413,9 @@ def _strata_hint(attributes: Sequence[AttributeMoments]) -> str:
     if n <= FEW_STRATA:
         return ""
     return (
-        f" Each of the {n} classes of y takes directions of its own: merge classes, or remove their "
-        f"common ones, with sensitive_features=fairpca.erasers.within_pairs(groups, y) and "
-        f"criterion='demographic_parity'."
+        f" Each of the {n} classes of y takes directions of its own: merge classes, or remove "
+        f"those they share, by criterion='demographic_parity' and "
+        f"sensitive_features=fairpca.erasers.within_pairs(groups, y)."
     )
 
 
