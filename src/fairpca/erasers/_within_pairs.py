@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .._attributes import (
+    Levels,
     Numeric,
     are_missing,
     as_array,
@@ -81,9 +82,9 @@ def within_pairs(
     array([0., 0., 9., 9.])
     """
     check_frames(sensitive_features=sensitive_features, pairs=pairs, sample_weight=sample_weight)
-    attributes = read_attributes(sensitive_features, advise=False)
     values = as_array(pairs)
-    for a in attributes:
+    attributes: list[Levels] = []
+    for a in read_attributes(sensitive_features, advise=False):
         if isinstance(a, Numeric):
             raise UsageError(
                 f"The sensitive attribute {a.name!r} has fractions, so it is a quantity, and twins "
@@ -94,6 +95,7 @@ def within_pairs(
                 f"pairs has shape {values.shape}, but the sensitive attribute {a.name!r} has "
                 f"{len(a.codes)} entries. Pass one pair for each row."
             )
+        attributes.append(a)
     weight = check_weights(sample_weight, len(values))
     weight = np.ones(len(values)) if weight is None else weight
     pair = _numbered(values)

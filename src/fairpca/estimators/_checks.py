@@ -38,7 +38,7 @@ MATCHES = ("means", "covariances", "distributions")
 
 FLOATS = (np.float64, np.float32)
 MANY_FRACTIONS = 50
-"""A y of more numbers than this, of which some have fractions, is no class label."""
+"""A y of more values than this, some with fractions, has no classes."""
 
 
 def check_choice(name: str, value: Any, allowed: tuple[str, ...], *, or_else: str = "") -> None:
@@ -370,7 +370,7 @@ def _coded_classes(labels: np.ndarray) -> tuple[list[Any], np.ndarray]:
     warn_of_spellings("y", classes)
     continuous = any(isinstance(c, float) and not c.is_integer() for c in classes)
     if len(classes) > (MANY_FRACTIONS if continuous else MOST_LEVELS):
-        what = "numbers with fractions" if continuous else "an identifier"
+        what = "a continuous target" if continuous else "an identifier"
         raise MissingTargetError(
             f"criterion='equalized_odds' matches the groups within each class of y, but y has "
             f"{len(classes)} distinct values, which look like {what}. Pass class labels (cut a "
