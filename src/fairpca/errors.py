@@ -302,7 +302,7 @@ class OutlierWarning(UserWarning):
 
 
 class ResidualWarning(UserWarning):
-    """A constraint holds less exactly than it should; the message gives the number.
+    """A constraint holds less exactly than it should, or not everywhere; the message says how much.
 
     Examples
     --------
