@@ -7,11 +7,11 @@ from .columns import (
     assign_roles,
     check_frames,
     close_names,
-    dates_refused,
     did_you_mean,
     indexable,
     is_named,
     listed,
+    numbers_asked,
     rows_named,
     split_columns,
 )

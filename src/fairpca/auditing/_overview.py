@@ -144,11 +144,11 @@ class Overview:
         label = self.label(self.attribute)
         ends = self._ends(today)
         if self.number or not ends:
-            return f"{who} {self.what} differ by {gap} by {label}. Your limit is {limit}."
+            return f"{who} {self.what} differ by {gap} by {label}. The limit is {limit}."
         (most, high), (least, low) = ends
         return (
             f"{who} {high} of 100 {named(most)} and {low} of 100 {named(least)} people "
-            f"{self.selected}, a gap of {gap} by {label}. Your limit is {limit}."
+            f"{self.selected}, a gap of {gap} by {label}. The limit is {limit}."
         )
 
     def _ends(self, option: Option) -> list[tuple[str, str]]:

@@ -16,9 +16,9 @@ from .._attributes import (
     as_columns,
     check_frames,
     check_weights,
-    dates_refused,
     drop_unused_labels,
     indexable,
+    numbers_asked,
     read_attributes,
     split_columns,
     warn_of_spellings,
@@ -160,6 +160,8 @@ class Reader:
                 self._check_head(source.head)
                 validated(source.head.X, ensure_all_finite=False, ensure_min_samples=0)
                 return source
+            if isinstance(sensitive_features, str):  # before X is read, which may fail, too
+                check_sensitive_given(sensitive_features, self.sensitive_columns, self.name)
             check_frames(
                 X=X, sensitive_features=sensitive_features, y=y, sample_weight=sample_weight
             )
@@ -276,7 +278,7 @@ class Reader:
             return checked_rows(X, **checks)
         sparse = "csr" if self.takes_sparse else False
         checks = {"accept_sparse": sparse, "dtype": FLOATS, **checks}
-        with dates_refused(X):
+        with numbers_asked(X):
             return canonical(check_array(X, input_name="X", estimator=self.name, **checks))
 
     def moments(

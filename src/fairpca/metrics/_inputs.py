@@ -17,7 +17,7 @@ from .._attributes import (
     as_array,
     check_frames,
     check_weights,
-    dates_refused,
+    numbers_asked,
     read_column,
     warn_of_spellings,
 )
@@ -32,7 +32,7 @@ def finite_rows(X: ArrayLike, min_rows: int = 1, **beside: Any) -> np.ndarray:
     """
     check_frames(X=X, **beside)
     X = on_the_host(X)
-    with dates_refused(X):
+    with numbers_asked(X):
         return check_array(X, dtype=[np.float64, np.float32], ensure_min_samples=min_rows)
 
 
