@@ -192,7 +192,7 @@ class AuditError(FairPCAError, ValueError):
     >>> audit(people, sensitive=["sex"])
     Traceback (most recent call last):
     fairpca.errors.AuditError: The table has 20 rows, but at least 100 are needed: they are
-    divided into halves, and a half of fewer shows nothing but noise.
+    split into halves, and smaller halves show only noise.
     """
 
 
