@@ -368,6 +368,8 @@ class Overview:
         if any(one.option is not None and not _exists(one.option) for one in shown):
             said.append("models: trained for this audit, measured on held-out data")
         said.append(f"in brackets: {decimal(100 * self.settings.confidence, 0)} % intervals")
+        if self.has_limit:
+            said.append("not settled: the limit is inside the interval")
         if not self.number:
             said.append("gaps are computed before rounding")
         text = "; ".join(said)
