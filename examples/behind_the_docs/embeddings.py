@@ -25,15 +25,15 @@ from pathlib import Path
 from time import perf_counter
 
 import numpy as np
-from scipy.stats import spearmanr
 from sklearn.decomposition import PCA
 from sklearn.linear_model import LogisticRegression
+from sklearn.neighbors import NearestNeighbors
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from fairpca import FairKernelPCA, FairPCA, FairPLS
 from fairpca.erasers import LEACE, MeanProjection
-from fairpca.metrics import leakage
+from fairpca.metrics import leakage, neighbours_kept, similarity_correlation
 
 DOCS = Path(__file__).parents[2] / "docs"
 NUMBERS, PAGE = DOCS / "data" / "embeddings.json", DOCS / "howto" / "embeddings.md"
@@ -215,26 +215,14 @@ def cost(transform, sets):
     model = make_pipeline(StandardScaler(), LogisticRegression(max_iter=1000))
     task = model.fit(transform(texts.X), field).score(transform(test.X), field_new)
     some = at(test, slice(3000))
-    before, after = (cosines(T) for T in (some.X, transform(some.X)))
-    near_before, near = (nearest(similarities) for similarities in (before, after))
-    kept = [len(set(a) & set(b)) / len(a) for a, b in zip(near_before, near, strict=True)]
-    pairs = np.triu_indices(1000, 1)
+    T = transform(some.X)
+    near = NearestNeighbors(n_neighbors=10, metric="cosine").fit(T).kneighbors()[1]
     return {
         "task": task,
-        "kept": np.mean(kept),
-        "rank correlation": spearmanr(before[pairs], after[pairs])[0],
+        "kept": neighbours_kept(some.X, T),
+        "rank correlation": similarity_correlation(some.X, T, random_state=0),
         "same gender": np.mean(some.gender[near] == some.gender[:, None]),
     }
-
-
-def cosines(T):
-    T = T / np.linalg.norm(T, axis=1, keepdims=True)
-    return T @ T.T
-
-
-def nearest(similarities):
-    np.fill_diagonal(similarities, -np.inf)
-    return np.argpartition(-similarities, 10, axis=1)[:, :10]
 
 
 def at(texts, rows):

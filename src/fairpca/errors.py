@@ -192,7 +192,7 @@ class AuditError(FairPCAError, ValueError):
     >>> audit(people, sensitive=["sex"])
     Traceback (most recent call last):
     fairpca.errors.AuditError: The table has 20 rows, but at least 100 are needed: they are
-    divided into halves, and a half of fewer shows nothing but noise.
+    split into halves, and smaller halves show only noise.
     """
 
 
@@ -302,7 +302,7 @@ class OutlierWarning(UserWarning):
 
 
 class ResidualWarning(UserWarning):
-    """A constraint holds less exactly than it should; the message gives the number.
+    """A constraint holds less exactly than it should, or not everywhere; the message says how much.
 
     Examples
     --------

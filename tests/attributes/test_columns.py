@@ -112,6 +112,14 @@ def test_labels_that_agree_change_nothing(name):
 
 
 T, GROUPS, LABELS, _ = labelled()
+
+
+def as_rows(groups):
+    """Return indicators of the groups, with the row labels of the groups if they have any."""
+    columns = pd.get_dummies(groups, dtype=float)
+    return columns if hasattr(groups, "index") else columns.to_numpy()
+
+
 METRICS = {
     "certified_gap": lambda T, g, y: metrics.certified_gap(T["x0"] > 3, g),
     "covariance_gap": lambda T, g, y: metrics.covariance_gap(T, g),
@@ -126,6 +134,7 @@ METRICS = {
     "mean_prediction_difference": lambda T, g, y: metrics.mean_prediction_difference(
         None, T["x0"], sensitive_features=g
     ),
+    "neighbours_kept": lambda T, g, y: metrics.neighbours_kept(T, as_rows(g), n_neighbors=2),
     "precision_difference": lambda T, g, y: metrics.precision_difference(
         y, y, sensitive_features=g
     ),
@@ -138,6 +147,7 @@ METRICS = {
     "selection_rate_ratio": lambda T, g, y: metrics.selection_rate_ratio(
         None, y, sensitive_features=g
     ),
+    "similarity_correlation": lambda T, g, y: metrics.similarity_correlation(T, as_rows(g)),
     "true_positive_rate_difference": lambda T, g, y: metrics.true_positive_rate_difference(
         y, y, sensitive_features=g
     ),

@@ -117,7 +117,7 @@ def test_the_terminal_prints_it_where_the_gap_is(loans, tmp_path, monkeypatch):
     assert result.exit_code == 0, result.output
     said = " ".join(result.output.split())
     assert "Not covered: 1 of 3 groups of race (too few people)." in said
-    assert "gaps in points (between the groups of race, 2 of 3 compared" in said
+    assert "gaps in percentage points (between the groups of race, 2 of 3 compared" in said
     assert "3 of 6 groups compared" in said
     assert "Asian & f (12 people" in said
 

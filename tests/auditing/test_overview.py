@@ -159,3 +159,27 @@ def test_the_word_for_a_selection_is_the_targets(name, label, pos_label, expecte
     audit["data"]["target"] |= {"name": name, "pos_label": pos_label}
     audit["data"]["labels"] = {name: label} if label else None
     assert overview(audit).selected == expected
+
+
+@pytest.mark.parametrize("make", [made_up_audit, many_groups_audit, own_model_audit, wage_audit])
+def test_the_first_screen_says_what_its_columns_and_brackets_are(make):
+    screen = overview(make())
+    said = screen.about_the_table()
+    assert said.startswith("Past data: ")
+    assert f"in brackets: {100 * screen.settings.confidence:.0f} % intervals" in said
+    assert ("gaps are computed before rounding" in said) == (not screen.number)
+    assert ("trained for this audit" in said) == (
+        screen.raw in [c.option for c in screen.columns()]
+    )
+
+
+def test_an_attribute_whose_gap_no_longer_meets_the_limit_is_a_cost():
+    screen = overview(made_up_audit())
+    limit = screen.settings.max_gap
+
+    def highest(option, name):
+        return max(parity.gap.high for parity in screen.evidence.parities(option, name))
+
+    for name in screen.evidence.singles:
+        slips = highest(screen.raw, name) <= limit < highest(screen.recommended, name)
+        assert (screen.label(name) in screen.slips()) == slips

@@ -191,7 +191,7 @@ def test_whether_a_number_exceeds_a_limit_is_a_target(table):
 
 def test_the_kind_of_a_target_is_said_like_that_of_an_attribute(table):
     years = table.assign(years=np.arange(700) % 60, few=np.arange(700) % 3)
-    with pytest.raises(TableError, match=r"Say sensitive_kinds=\{'years': 'numeric'\}"):
+    with pytest.raises(TableError, match=r"Pass sensitive_kinds=\{'years': 'numeric'\}"):
         asked(years, "years")
     assert asked(years, "years", sensitive_kinds={"years": "numeric"}).target.kind == "number"
     with pytest.raises(AuditError, match="too few rows: '0' "):

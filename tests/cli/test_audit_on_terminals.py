@@ -189,7 +189,7 @@ def test_an_existing_model_is_not_an_option_to_select():
     [
         (("--max-gap", "101"), "--max-gap 101 has to be from 0 to below 100 percentage points"),
         (("--max-gap", "0.05"), "As a fraction it is 5 points: pass --max-gap 5."),
-        (("--confidence", "95"), "confidence=95.0 is no level; 0.95 is usual."),
+        (("--confidence", "95"), "confidence=95.0 must be from 0.5 to below 1; 0.95 is usual."),
         (("--model", "forest"), "'linear', 'boosting', 'kernel'"),
         (("--aim", "win"), "'hide', 'decide', 'keep'"),
         (("--above", "much"), "Invalid value for '--above'"),

@@ -11,6 +11,7 @@ from assertions import assert_equal_group_means
 from fairpca import FairPCA, erasers
 from fairpca.erasers import LEACE, SAL, KernelSAL, MeanProjection
 from fairpca.errors import InfeasibleError, SingleGroupError
+from optional_libraries import torch
 from oracles import fair_null_space, indicator_matrix
 from registry import ESTIMATORS
 from strategies import grouped_rows
@@ -204,3 +205,32 @@ def test_a_change_of_rank_r_is_kept_and_applied_as_one(method):
         np.testing.assert_allclose(eraser.transform(X[rows]), expected[rows], atol=1e-10)
     sparse = scipy.sparse.csr_array(X)
     np.testing.assert_allclose(eraser.transform(sparse), expected, atol=1e-10)
+
+
+@pytest.mark.parametrize("dtype", [bool, np.int64, np.int8, np.float32, np.float64])
+@pytest.mark.parametrize("method", [*ERASERS, FairPCA], ids=lambda one: one.__name__)
+@pytest.mark.parametrize("m", [2, 4])
+def test_groups_may_be_given_one_hot(m, method, dtype):
+    """As concept-erasure takes them: a column for each group."""
+    rng = np.random.default_rng(m)
+    z = rng.integers(0, m, 300)
+    X, y = rng.normal(size=(300, 7)) + rng.normal(size=(m, 7))[z], rng.normal(size=300)
+    one_hot = (z[:, None] == np.arange(m)).astype(dtype)
+    found = method().fit(X, y, sensitive_features=one_hot)
+    expected = method().fit(X, y, sensitive_features=z)
+    np.testing.assert_allclose(found.transform(X), expected.transform(X), atol=1e-10)
+    removed = "constraint_rank_" if method is FairPCA else "n_directions_"
+    assert getattr(found, removed) == getattr(expected, removed) == m - 1
+
+
+@pytest.mark.parametrize("dtype", ["bool", "int64", "uint8", "float32", "float64", "bfloat16"])
+@pytest.mark.parametrize("method", [LEACE, MeanProjection, FairPCA], ids=lambda one: one.__name__)
+def test_groups_may_be_one_hot_tensors(method, dtype):
+    rng = np.random.default_rng(0)
+    z = rng.integers(0, 3, 300)
+    X = torch.from_numpy(rng.normal(size=(300, 7)) + rng.normal(size=(3, 7))[z])
+    one_hot = torch.nn.functional.one_hot(torch.from_numpy(z)).to(getattr(torch, dtype))
+    found = method().fit(X, sensitive_features=one_hot).transform(X)
+    expected = method().fit(X, sensitive_features=z).transform(X)
+    assert isinstance(found, torch.Tensor)
+    torch.testing.assert_close(found, expected, rtol=0, atol=1e-10)

@@ -7,6 +7,8 @@ from hypothesis import strategies as st
 from assertions import assert_equal_group_means, group_means
 from fairpca.erasers import LEACE, SPLINCE
 from fairpca.errors import InfeasibleError, MissingTargetError
+from optional_libraries import pandas as pd
+from optional_libraries import polars
 from oracles import indicator_matrix
 from strategies import grouped_rows
 
@@ -188,6 +190,23 @@ def test_whole_numbers_with_many_values_are_numbers(people):
     a = SPLINCE().fit(X, counts, sensitive_features=z)
     b = SPLINCE().fit(X, counts.astype(float), sensitive_features=z)
     np.testing.assert_allclose(a.components_, b.components_)
+
+
+@pytest.mark.parametrize("kind", ["texts", "categories", "polars"])
+def test_texts_and_categories_are_classes_however_many(kind):
+    rng = np.random.default_rng(0)
+    topic, z = np.arange(1200) % 30, rng.integers(0, 2, 1200)
+    X = rng.normal(size=(30, 60))[topic] + rng.normal(size=(1200, 60)) + z[:, None]
+    y = {
+        "texts": lambda: topic.astype(str),
+        "categories": lambda: pd.Series(pd.Categorical(topic)),
+        "polars": lambda: polars.Series(topic.astype(str)).cast(polars.Categorical),
+    }[kind]()
+    T = SPLINCE().fit_transform(X, y, sensitive_features=z)
+    assert_equal_group_means(T, z)
+    Z, ones = indicator_matrix(topic), np.ones(1200)
+    expected = cross_covariance(X, Z, ones)
+    np.testing.assert_allclose(cross_covariance(T, Z, ones), expected, atol=1e-10)
 
 
 def test_the_kind_of_the_target_can_be_declared(people):

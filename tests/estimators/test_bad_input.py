@@ -225,7 +225,13 @@ CASES = {
         {},
         {"X": pd.DataFrame({"a": X[:, 0], "city": ["x"] * 40}), "sensitive_features": Z},
         ValueError,
-        r"could not convert string to float",
+        r"X has texts in 'city'.*OneHotEncoder.*fairpca.fit_table",
+    ),
+    "a name beside a text column": (
+        {},
+        {"X": pd.DataFrame({"a": X[:, 0], "city": ["x"] * 40}), "sensitive_features": "city"},
+        ValueError,
+        r"sensitive_features='city' is a name, not one entry per row",
     ),
 }
 

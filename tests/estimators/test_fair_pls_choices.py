@@ -74,11 +74,24 @@ def test_units_of_features_do_not_matter(people):
         np.testing.assert_allclose(one, other, atol=1e-6)
 
 
-def test_more_classes_than_columns_are_made_for_are_refused(people):
-    X, sex, _ = people
-    y = np.array([f"p{i % 30}" for i in range(len(X))])
-    with pytest.raises(UsageError, match="30 classes, more than the 20"):
-        FairPLS().fit(X, y, sensitive_features=sex)
+@pytest.mark.parametrize("match", ["means", "covariances", "distributions"])
+def test_classes_may_be_many(match):
+    """Sixty topics of texts, told by forty columns; whole numbers may be a quantity."""
+    rng = np.random.default_rng(0)
+    topic, sex = np.arange(3000) % 60, rng.integers(0, 2, 3000)
+    X = rng.normal(size=(60, 40))[topic] + 0.3 * rng.normal(size=(3000, 40))
+    X[:, 0] += sex
+    y = np.array([f"topic {i}" for i in topic])
+    fair = FairPLS(None if match == "means" else 5, match=match)
+    T = fair.fit_transform(X, y, sensitive_features=sex)
+    assert len(fair.targets_["y"]) == 60
+    assert T.shape == (3000, 39 if match == "means" else 5)
+    np.testing.assert_allclose(T[sex == 0].mean(axis=0), T[sex == 1].mean(axis=0), atol=1e-9)
+    means = np.stack([T[topic == i].mean(axis=0) for i in range(60)])
+    nearest = np.argmin(((T[:, None] - means) ** 2).sum(axis=2), axis=1)
+    assert np.mean(nearest == topic) > (0.95 if match == "means" else 0.5)
+    with pytest.raises(UsageError, match=r"60 whole-number values.*target_kinds"):
+        FairPLS(match=match).fit(X, topic, sensitive_features=sex)
 
 
 def many_targets(n=6000, d=12, seed=0):

@@ -12,8 +12,8 @@ from fairpca import FairPCA
 from fairpca.errors import FittedRowsWarning, UsageError
 from fairpca.metrics import AucDraws, cross_fitted_aucs, leakage
 from fairpca.metrics import _attackers as attackers_module
-from fairpca.metrics._attackers import ATTACKERS, Panel, Whitened, _drawn, _fitted, _views
-from fairpca.metrics._probes import level_scores
+from fairpca.metrics._attackers import ATTACKERS, Panel, Whitened, _fitted, _views
+from fairpca.metrics._probes import drawn_by_weight, level_scores
 from slow import first_fast, slow
 
 QUICK = {"cv": 2, "n_permutations": 99, "random_state": 0}
@@ -137,11 +137,11 @@ def test_a_rare_level_is_left_with_a_row_where_rows_are_drawn(attacker):
 
 def test_rows_are_drawn_of_every_level_and_by_weight():
     y = np.r_[np.zeros(900, int), np.ones(99, int), [2]]
-    drawn = _drawn(y, np.ones(1000), 100, even=True)
+    drawn = drawn_by_weight(y, np.ones(1000), 100)
     assert len(np.unique(drawn)) == len(drawn) == 100
     assert np.bincount(y[drawn]).tolist() == [90, 9, 1]
     heavy = np.where(np.arange(1000) % 2 == 0, 1.0, 1e-9)
-    assert (_drawn(y, heavy, 1000, even=False)[:-1] % 2 == 0).all()
+    assert (drawn_by_weight(y, heavy, 1000)[:-1] % 2 == 0).all()
 
 
 def test_no_two_attackers_see_the_same():

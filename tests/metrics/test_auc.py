@@ -11,7 +11,7 @@ from sklearn.model_selection import StratifiedKFold
 from fairpca.metrics import AucDraws, cross_fitted_aucs, leakage
 from fairpca.metrics import _auc as auc_module
 from fairpca.metrics._auc import _permuted_macro_auc, macro_auc, placements
-from fairpca.metrics._probes import PROBES, _LandmarkFeatures
+from fairpca.metrics._probes import MORE_PROBES, PROBES, _LandmarkFeatures
 from slow import first_fast
 
 
@@ -135,7 +135,7 @@ def test_intervals_and_chance_hold_where_rows_have_weights(strength):
     assert strength > 0 or alarms <= 19
 
 
-@pytest.mark.parametrize("probe", PROBES)
+@pytest.mark.parametrize("probe", PROBES | MORE_PROBES)
 @pytest.mark.parametrize("levels", [2, 3])
 def test_weights_that_are_equal_change_nothing_and_ratios_are_all_that_counts(probe, levels):
     rng = np.random.default_rng(levels)
@@ -286,7 +286,7 @@ def test_certainty_on_few_rows_is_not_certainty_on_new_rows():
     assert (low, high) == (pytest.approx(6 / (6 + 1.96**2), abs=1e-4), 1.0)
 
 
-@pytest.mark.parametrize("probe", PROBES)
+@pytest.mark.parametrize("probe", PROBES | MORE_PROBES)
 @pytest.mark.parametrize("cv", [2, 3])
 def test_a_level_may_have_as_few_rows_as_there_are_folds(probe, cv):
     rng = np.random.default_rng(0)

@@ -12,18 +12,20 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import StratifiedKFold
 from sklearn.neighbors import KNeighborsClassifier
+from sklearn.neural_network import MLPClassifier
 from sklearn.pipeline import Pipeline
 from sklearn.svm import LinearSVC
 
 from fairpca.errors import FittedRowsWarning, MissingGroupError, SingleGroupError, UsageError
 from fairpca.metrics import (
+    _probes,
     fit_probe,
     leakage,
     level_scores,
     make_probe,
 )
 from fairpca.metrics._inputs import median_threshold
-from fairpca.metrics._probes import PROBES, Probe, as_classifier
+from fairpca.metrics._probes import MORE_PROBES, PROBES, Probe, as_classifier
 from optional_libraries import pandas as pd
 from slow import first_fast
 
@@ -33,7 +35,7 @@ def noise(n, k=2, seed=0):
     return rng.normal(size=(n, k)), rng.integers(2, size=n)
 
 
-@pytest.mark.parametrize("probe", PROBES)
+@pytest.mark.parametrize("probe", PROBES | MORE_PROBES)
 def test_only_rows_that_count_are_read(probe):
     """Two thirds of the rows give the attribute away, and hardly count."""
     T, z = noise(900)
@@ -89,6 +91,23 @@ def test_weights_reach_every_step_of_a_model(name, number, as_is, routing):
         np.testing.assert_allclose(model.named_steps["standardscaler"].mean_, mean)
 
 
+def test_a_network_learns_from_weights_and_from_few_rows(monkeypatch):
+    rng = np.random.default_rng(0)
+    T, second = rng.normal(size=(800, 2)), np.arange(800) >= 400
+    y, w = (np.where(second, -1, 1) * T[:, 0] > 0).astype(int), np.where(second, 1e-3, 1.0)
+    for takes_weights in (True, False):  # as before scikit-learn 1.7
+        if not takes_weights:
+            no = lambda model, _: not isinstance(model, MLPClassifier)  # noqa: E731
+            monkeypatch.setattr(_probes, "has_fit_parameter", no)
+        model = fit_probe(make_probe("mlp"), T, y, w)
+        assert model.score(T[~second], y[~second]) > 0.85
+        assert level_scores(model, T).shape == (800, 1)
+    few = fit_probe(make_probe("mlp", 3), T[:30], np.r_[0, np.arange(29) % 2 + 1])
+    assert level_scores(few, T).shape == (800, 3)
+    assert [*few.classes_] == [0, 1, 2]
+    assert not PROBES.keys() & MORE_PROBES.keys()  # audits fit the former
+
+
 def test_steps_that_pass_rows_through_take_no_weights():
     T, z = noise(60)
     model = Pipeline([("scale", "passthrough"), ("model", LogisticRegression())])
@@ -100,13 +119,13 @@ def test_steps_that_pass_rows_through_take_no_weights():
 
 def test_signature_and_docstring_name_every_probe():
     named, _ = get_args(Probe)
-    assert get_args(named) == (*PROBES, "strong")
+    assert get_args(named) == (*PROBES, *MORE_PROBES, "strong")
     assert all(f'"{name}"' in leakage.__doc__ for name in get_args(named))
 
 
 def test_a_planted_shift_is_found_by_all_probes():
     T, z = noise(600)
-    for probe in PROBES:
+    for probe in PROBES | MORE_PROBES:
         found = leakage(T + z[:, None], z, probe=probe, n_permutations=200, random_state=0)
         assert found.above_chance
         assert found.p_value == pytest.approx(1 / 201)
@@ -114,13 +133,13 @@ def test_a_planted_shift_is_found_by_all_probes():
 
 
 @pytest.mark.parametrize("signal", ["interaction", "scale"])
-def test_what_boosting_and_kernels_see_is_chance_to_a_linear_probe(signal):
+def test_what_trees_kernels_and_networks_see_is_chance_to_a_linear_probe(signal):
     T, z = noise(800)
     if signal == "interaction":
         z = (T[:, 0] * T[:, 1] > 0).astype(int)
     else:
         T = T * (1 + 2 * z[:, None])
-    linear, *curved = (leakage(T, z, probe=probe, random_state=0) for probe in PROBES)
+    linear, *curved = (leakage(T, z, probe=probe, random_state=0) for probe in PROBES | MORE_PROBES)
     assert not linear.above_chance
     assert linear.chance_interval[0] < linear.auc < linear.chance_interval[1]
     assert all(found.above_chance and found.auc > 0.8 for found in curved)

@@ -156,6 +156,7 @@ OF_DECISIONS |= {"true_positive_rate_difference", "false_positive_rate_differenc
 NUMBERS |= {name: partial(of_decisions, name) for name in sorted(OF_DECISIONS)}
 
 NO_GROUPS = {"Certificate", "Leakage", "explained_variance_ratio", "select_top"}
+NO_GROUPS |= {"neighbours_kept", "similarity_correlation"}
 
 
 def test_every_metric_of_groups_is_asked_about_numbers():

@@ -267,15 +267,22 @@ def check_frames(**given: Any) -> None:
 
 
 @contextmanager
-def dates_refused(X: Any) -> Iterator[None]:
-    """Say which columns of a frame are dates where NumPy could not make numbers of them inside."""
+def numbers_asked(X: Any) -> Iterator[None]:
+    """Say which columns of a frame are no numbers where NumPy could not make numbers of them."""
     try:
         yield
-    except TypeError as error:
+    except (TypeError, ValueError) as error:
         frame = nw.from_native(X, eager_only=True, pass_through=True)
-        columns = frame.iter_columns() if isinstance(frame, nw.DataFrame) else ()
+        columns = list(frame.iter_columns()) if isinstance(frame, nw.DataFrame) else []
         dates = [c.name for c in columns if _are_dates(c)]
-        if not dates:
+        texts = [c.name for c in columns if _are_texts(c)]
+        if texts and "convert string" in str(error):
+            raise UsageError(
+                f"X has texts in {listed(texts)}, which are not numbers. Encode them, such as with "
+                f"scikit-learn's OneHotEncoder; leave them out; or use fairpca.fit_table(table, "
+                f"...), which accepts columns of any kind."
+            ) from error
+        if not dates or not isinstance(error, TypeError):
             raise
         name = dates[0]
         raise UsageError(
@@ -289,6 +296,12 @@ def _are_dates(column: nw.Series[Any]) -> bool:
     if column.dtype == nw.Object:
         return any(isinstance(value, date | timedelta) for value in column.head(100).to_list())
     return column.dtype.is_temporal()
+
+
+def _are_texts(column: nw.Series[Any]) -> bool:
+    if column.dtype == nw.Object:
+        return any(isinstance(value, str) for value in column.head(100).to_list())
+    return column.dtype in (nw.String, nw.Categorical, nw.Enum)
 
 
 def _row_labels(name: str, values: Any) -> Iterator[tuple[str, Any]]:

@@ -46,7 +46,10 @@ class Levels:
 
     def within(self, stratum: Any, rows: np.ndarray) -> Levels:
         """Return the attribute tied to a stratum: the other rows do not count."""
-        return replace(self, codes=np.where(rows, self.codes, -1), stratum=stratum)
+        # There may be many strata, each with a code for every row.
+        small = np.min_scalar_type(-1 - len(self.labels))
+        codes = np.where(rows, self.codes.astype(small, copy=False), small.type(-1))
+        return replace(self, codes=codes, stratum=stratum)
 
     def spread_over(self, rows: np.ndarray) -> Levels:
         """Return the attribute of more rows, of which the mask has its own; the others lack it."""

@@ -80,8 +80,8 @@ def read_attributes(
     attributes: list[Attribute] = []
     for name, column in columns.items():
         attribute = read_column(name, column, kinds.get(name))
-        category = isinstance(column, nw.Series) and column.dtype in (nw.Categorical, nw.Enum)
-        if advise and isinstance(attribute, Levels) and not category and name not in kinds:
+        codes = name in kinds or are_categories(column)
+        if advise and isinstance(attribute, Levels) and not codes:
             warn_of_whole_numbers(name, attribute.labels)
         if advise and isinstance(attribute, Levels):
             warn_of_spellings(name, attribute.labels)
@@ -109,6 +109,12 @@ def attribute_columns(sensitive: Any, unnamed: str = "sensitive") -> dict[Any, A
             f"entries, per row of X. Pass an array of shape (n,) or (n, number of attributes)."
         )
     return {j: array[:, j] for j in range(array.shape[1])}
+
+
+def are_categories(column: Any) -> bool:
+    """Tell whether a Series says that its values are categories, even if they are numbers."""
+    series = nw.from_native(column, series_only=True, pass_through=True)
+    return isinstance(series, nw.Series) and series.dtype in (nw.Categorical, nw.Enum)
 
 
 def _one_column(column: Any) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import textwrap
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from enum import StrEnum
@@ -309,6 +310,15 @@ def _print_audit(console: Console, audit: Audit, *, verbose: bool) -> None:
     else:
         console.print(_recovered(overview))
     console.print()
+    if audit.settings.quick:
+        said = "First look: intervals are wide. Run it without --quick before you decide."
+        console.print(Text(said, style="yellow"))
+    warnings = [notice.text for notice in audit.notices if notice.severity == "warning"]
+    if warnings and not verbose:
+        count = "1 data warning" if len(warnings) == 1 else f"{len(warnings)} data warnings"
+        first = textwrap.shorten(printable(warnings[0]), 100, placeholder=" ...")
+        said = f"{count} (--verbose prints them here): {first}"
+        console.print(Text(said, style="yellow"))
     console.print(Text(printable(_recommended(overview)), style="bold"))
     if people := overview.people():
         console.print(Text(printable(f"Effect: {people}.")))
@@ -323,13 +333,9 @@ def _print_audit(console: Console, audit: Audit, *, verbose: bool) -> None:
         of = f"{len(few)} of {n_groups} groups of {overview.label(whose)}"
         said = f"Not covered: {of} (too few people)."
         console.print(Text(printable(said)))
-    warnings = [notice.text for notice in audit.notices if notice.severity == "warning"]
     if verbose:
         _print_findings(console, audit)
         print_notices(console, warnings, "report")
-    elif warnings:
-        count = "1 data warning" if len(warnings) == 1 else f"{len(warnings)} data warnings"
-        console.print(Text(f"{count} in the report; --verbose prints them here.", style="yellow"))
 
 
 def _rates(overview: Overview) -> Table:

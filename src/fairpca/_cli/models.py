@@ -98,7 +98,7 @@ def fit(
         _Match | None,
         Option(
             rich_help_panel=METHOD,
-            help="What is equalized across groups; later ones protect more and cost more",
+            help="What is equalized across groups; distributions as nearly as data allow",
             show_default="means; with fair-pls distributions",
         ),
     ] = None,
@@ -137,7 +137,7 @@ def fit(
             min=0.0,
             max=1.0,
             rich_help_panel=METHOD,
-            help="The paper's lambda; any value above 0 removes the protection",
+            help="Weight of the unprotected components; any value above 0 removes the protection",
         ),
     ] = 0.0,
     columns: options.Columns = None,

@@ -79,7 +79,7 @@ Missing = Annotated[
 Scale = StrEnum("Scale", ["standard", "rank"])
 Scaled = Annotated[
     Scale,
-    Option(rich_help_panel=METHOD, help="Numbers as they are, or their ranks (for skewed columns)"),
+    Option(rich_help_panel=METHOD, help="Numbers standardised, or ranks (for skewed columns)"),
 ]
 Components = Annotated[
     int | None,

@@ -245,6 +245,8 @@ class NumericMoments(LinearInRows):
 
     def contrasts(self) -> tuple[Array, np.ndarray]:
         """Return the row that must vanish, the cross-moment, and the size of its column."""
+        if self.is_constant:  # as in a stratum, where what is left of it is rounding
+            return 0.0 * self.cross[None, :], np.zeros(1)
         return self.cross[None, :], np.sqrt([self.value_scatter])
 
     def independent_contrasts(self) -> tuple[Array, np.ndarray]:

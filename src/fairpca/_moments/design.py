@@ -27,7 +27,10 @@ from .products import product
 from .scatter import Scatter
 
 MANY_LEVELS = 32
-"""Indicators of more levels are sums over rows, one by one; products would grow with them."""
+"""Indicators of more levels are sums over rows, one by one; products would grow with them.
+
+So are those of as many levels in strata, since a row is in one of them.
+"""
 
 
 class Design:
@@ -54,6 +57,8 @@ class Design:
             self._columns_of.append(columns)
             width += columns.width
         self.width = width
+        self._many = _summed_one_by_one(self._columns_of)
+        self._few = [c for c in self._columns_of if c not in self._many]
         self.totals = np.concatenate([[rows.total_weight], *(c.totals for c in self._columns_of)])
 
     @staticmethod
@@ -80,18 +85,31 @@ class Design:
 
     def sums(self, block: slice, B: Array) -> Array:
         """Return ``H.T @ B`` for a block of shifted, weighted rows; many levels cost no more."""
-        few = [c for c in self._columns_of if c.width <= MANY_LEVELS]
-        dense = product(self._written(block, few), B)
-        if len(few) == len(self._columns_of):
+        dense = product(self._written(block, self._few), B)
+        if not self._many:
             return dense
-        parts, start = [dense[:1]], 1
+        one_by_one, parts = self._sums_one_by_one(block, B), [dense[:1]]
+        start = {True: 0, False: 1}
         for columns in self._columns_of:
-            if isinstance(columns, _LevelColumns) and columns.width > MANY_LEVELS:
-                parts.append(columns.sparse(block, self.roots(block)).T @ B)
-            else:
-                parts.append(dense[start : start + columns.width])
-                start += columns.width
+            many = columns in self._many
+            found = one_by_one if many else dense
+            parts.append(found[start[many] : start[many] + columns.width])
+            start[many] += columns.width
         return np.concatenate(parts)
+
+    def _sums_one_by_one(self, block: slice, B: Array) -> Array:
+        at, into, width = [], [], 0
+        for columns in self._many:
+            codes = columns.attribute.codes[block]
+            known = np.flatnonzero(codes >= 0)
+            at.append(known)
+            into.append(width + codes[known].astype(np.intp))
+            width += columns.width
+        row, column = np.concatenate(at), np.concatenate(into)
+        roots = self.roots(block)
+        values = np.ones(len(row)) if roots is None else roots[row, 0]
+        H = scipy.sparse.csr_array((values, (column, row)), (width, block.stop - block.start))
+        return H @ B
 
     def roots(self, block: slice) -> Array | None:
         """Return the roots of the weights of a block as a column; None for weights of 1."""
@@ -123,6 +141,16 @@ class Design:
         return {"attributes": found[:p], "targets": found[p:]}
 
 
+def _summed_one_by_one(
+    columns_of: Sequence[_LevelColumns | _NumericColumns],
+) -> dict[_LevelColumns, None]:
+    levels = [c for c in columns_of if isinstance(c, _LevelColumns)]
+    many = sum(c.width for c in levels if c.attribute.stratum is not None) > MANY_LEVELS
+    return dict.fromkeys(
+        c for c in levels if c.width > MANY_LEVELS or (many and c.attribute.stratum is not None)
+    )
+
+
 class _LevelColumns:
     def __init__(self, attribute: Levels, weight: np.ndarray | None) -> None:
         self.attribute = attribute
@@ -135,12 +163,6 @@ class _LevelColumns:
 
     def write(self, block: slice, out: np.ndarray) -> None:
         np.equal(self.attribute.codes[block], np.arange(self.width)[:, None], out=out)
-
-    def sparse(self, block: slice, roots: np.ndarray | None) -> scipy.sparse.csr_array:
-        codes = self.attribute.codes[block]
-        values = (codes >= 0).astype(float) if roots is None else (codes >= 0) * roots[:, 0]
-        indices, starts = np.maximum(codes, 0), np.arange(len(codes) + 1)
-        return scipy.sparse.csr_array((values, indices, starts), (len(codes), self.width))
 
     def read(
         self, sums: Array, level_scatter: Callable[[int], Scatter | None] | None

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from ._audit_result import Audit
 from ._evidence import Evidence, largest, parity_of, widest_gap
 from ._phrases import decimal, in_words, joined, named, shortened
+from ._representations import METHODS
 from ._results import EXISTING, Estimate, GroupRates, Leak, Option, Parity
 
 MET, NOT_MET, NOT_SETTLED = "met", "not met", "not settled"
@@ -143,11 +144,11 @@ class Overview:
         label = self.label(self.attribute)
         ends = self._ends(today)
         if self.number or not ends:
-            return f"{who} {self.what} differ by {gap} by {label}. Your limit is {limit}."
+            return f"{who} {self.what} differ by {gap} by {label}. The limit is {limit}."
         (most, high), (least, low) = ends
         return (
             f"{who} {high} of 100 {named(most)} and {low} of 100 {named(least)} people "
-            f"{self.selected}, a gap of {gap} by {label}. Your limit is {limit}."
+            f"{self.selected}, a gap of {gap} by {label}. The limit is {limit}."
         )
 
     def _ends(self, option: Option) -> list[tuple[str, str]]:
@@ -331,6 +332,49 @@ class Overview:
         found = self.evidence.proxies(attribute or self.attribute)[:_MOST_NAMED]
         return [shortened(self.evidence.label(one), 60) for one in found]
 
+    def spoken_proxies(self, attribute: str) -> list[str]:
+        """Return the same by their labels alone, for people who do not know the codes."""
+        labels, found = self.audit.data.labels or {}, self.evidence.proxies(attribute)
+        return [shortened(labels.get(one, one), 60) for one in found[:_MOST_NAMED]]
+
+    def in_short(self) -> str:
+        """Say what a model sees with the recommended option; empty where there is none."""
+        if self.recommended is None:
+            return ""
+        made = self.evidence.representations[self.recommended.representation].setting
+        return METHODS[made.method].in_short if made.method in METHODS else ""
+
+    def slips(self) -> list[str]:
+        """Return the attributes whose gap meets the limit today, but not as recommended."""
+        if not self.has_limit or self.raw is None or self.recommended is None:
+            return []
+        return [
+            self.label(name)
+            for name in self.evidence.singles
+            if self._gap_status(self.raw, name) == MET
+            and self._gap_status(self.recommended, name) != MET
+        ]
+
+    def _gap_status(self, option: Option, attribute: str) -> str:
+        gaps = [parity.gap for parity in self.evidence.parities(option, attribute)]
+        return status(widest_gap(gaps), self.settings.max_gap)
+
+    def about_the_table(self) -> str:
+        """Say what the columns of the table of rates are, and what stands in brackets."""
+        shown = self.columns()
+        said = []
+        if shown and shown[0].option is None and self.target is not None:
+            said.append(f"Past data: {self.label(self.target.name)}, as in the table")
+        if any(one.option is not None and not _exists(one.option) for one in shown):
+            said.append("models: trained for this audit, measured on held-out data")
+        said.append(f"in brackets: {decimal(100 * self.settings.confidence, 0)} % intervals")
+        if self.has_limit:
+            said.append("not settled: the limit is inside the interval")
+        if not self.number:
+            said.append("gaps are computed before rounding")
+        text = "; ".join(said)
+        return f"{text[0].upper()}{text[1:]}."
+
     def too_small(self) -> list[tuple[str, list[GroupRates], int]]:
         """Return attributes, the groups of each that no gap compares, and how many there are."""
         option = self.recommended or self.today
@@ -349,13 +393,15 @@ class Overview:
     def not_covered(self) -> list[str]:
         """Say which groups no gap compares, which rows are left out, and what was not asked."""
         said = []
+        option = self.recommended or self.today
+        whose = f"rates of {self.evidence.spoken_option(option)}" if option else ""
         for attribute, small, n_groups in self.too_small():
             groups = "; ".join(map(self._named, small[:_MOST_NAMED]))
             rest = len(small) - _MOST_NAMED
             more = f"; and {in_words(rest)} more" if rest > 0 else ""
             said.append(
                 f"{len(small)} of {n_groups} groups of {self.label(attribute)} have too few people "
-                f"to compare: {groups}{more}"
+                f"to compare ({whose}): {groups}{more}"
             )
         unknown = [
             f"{self.label(one.name)} ({one.n_missing:,} rows)"

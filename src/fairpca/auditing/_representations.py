@@ -71,6 +71,7 @@ class _Method:
     sized: bool = False
     searched: bool = False
     recipe: Mapping[str, str] = field(default_factory=dict)
+    in_short: str = ""  # what a model then sees, for who does not know the method
 
 
 @dataclass(frozen=True, eq=False)
@@ -175,6 +176,7 @@ METHODS = {
         ),
         sized=True,
         recipe={"method": "fair_pca"},
+        in_short="new columns, computed from the old ones, with the same mean in every group",
     ),
     "fair_pca_covariances": _Method(
         "Fair PCA with equal covariances",
@@ -185,6 +187,8 @@ METHODS = {
         sized=True,
         searched=True,
         recipe={"method": "fair_pca", "match": "covariances"},
+        in_short="new columns, computed from the old ones, with equal means and nearly equal "
+        "covariances in every group",
     ),
     "fair_pca_distributions": _Method(
         "Fair PCA with matched distributions",
@@ -195,6 +199,8 @@ METHODS = {
         sized=True,
         searched=True,
         recipe={"method": "fair_pca", "match": "distributions"},
+        in_short="new columns, computed from the old ones, distributed nearly equally in every "
+        "group",
     ),
     "fair_kernel_pca": _Method(
         "Fair kernel PCA",
@@ -203,6 +209,8 @@ METHODS = {
         lambda rows: fit_available_components(lambda k: _fair_kernel_pca(rows, k), rows.k),
         sized=True,
         recipe={"method": "fair_kernel_pca"},
+        in_short="new non-linear columns, computed from the old ones, with the same mean in every "
+        "group",
     ),
     "leace": _Method(
         "LEACE",
@@ -212,6 +220,7 @@ METHODS = {
         "groups by it.",
         lambda rows: LEACE().fit_moments(rows.moments()),
         recipe={"method": "leace"},
+        in_short="the same columns, changed as little as makes their means equal in every group",
     ),
     "fair_pls": _Method(
         "Fair PLS",
@@ -221,6 +230,7 @@ METHODS = {
         _fair_pls,
         for_target=True,
         recipe={"method": "fair_pls"},
+        in_short="a score made of all columns, distributed nearly equally in every group",
     ),
 }
 

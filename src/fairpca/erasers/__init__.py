@@ -8,5 +8,6 @@ from ._leace import LEACE
 from ._mean_projection import MeanProjection
 from ._sal import SAL
 from ._splince import SPLINCE
+from ._within_pairs import within_pairs
 
-__all__ = ["LEACE", "SAL", "SPLINCE", "KernelSAL", "MeanProjection"]
+__all__ = ["LEACE", "SAL", "SPLINCE", "KernelSAL", "MeanProjection", "within_pairs"]

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from .._attributes import KINDS, Attribute, read_attributes
+from .._attributes import KINDS, Attribute, are_categories, read_attributes
 from .._moments import GroupMoments, NumericMoments
 from .._numerics import Array, array_namespace, on_the_host, to_numpy
 from ..errors import InfeasibleError, MissingTargetError, UsageError
@@ -95,7 +95,8 @@ def _read_target(y: Any, n: int, kind: str | None) -> Attribute:
             f"X has {n} rows, but y has shape {values.shape}, so they cannot be paired. Pass one "
             f"entry per row of X."
         )
-    if kind is None and values.dtype.kind in "iuf" and len(np.unique(values)) > MANY_CLASSES:
+    numbers = values.dtype.kind in "iuf" and not are_categories(y)
+    if kind is None and numbers and len(np.unique(values)) > MANY_CLASSES:
         kind = "numeric"
     kinds = None if kind is None else {TARGET: kind}
     (target,) = read_attributes({TARGET: column}, kinds=kinds, missing="ignore", advise=False)
@@ -130,8 +131,8 @@ class SPLINCE(Eraser):
         counts the directions that were given up. If all are, this is LEACE.
     target_kind : {None, "categorical", "numeric"}, default=None
         How to read y. By default floats with fractions, and more than 20 integer values, are
-        numeric; everything else is classes, each of which keeps its mean. Pass the kind if y comes
-        in batches.
+        numeric; everything else is classes, however many, each of which keeps its mean. Pass the
+        kind if y comes in batches.
 
     Attributes
     ----------

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from .._attributes import (
+    MOST_LEVELS,
     Attribute,
     Levels,
     are_missing,
@@ -36,7 +37,8 @@ MATCHES = ("means", "covariances", "distributions")
 """What can be made equal between groups; only the last looks at rows more than once."""
 
 FLOATS = (np.float64, np.float32)
-MANY_CLASSES = 50
+MANY_FRACTIONS = 50
+"""A y of more values than this, some with fractions, has no classes."""
 
 
 def check_choice(name: str, value: Any, allowed: tuple[str, ...], *, or_else: str = "") -> None:
@@ -353,18 +355,29 @@ def apply_criterion(
             for a in attributes
         )
         return within, rows
+    classes, codes = _coded_classes(labels)
+    # Each attribute once per class, counting only the rows of that class.
+    tied = tuple(a.within(c, codes == i) for a in attributes for i, c in enumerate(classes))
+    return tied, kept
+
+
+def _coded_classes(labels: np.ndarray) -> tuple[list[Any], np.ndarray]:
+    """Return the classes of y in order, and the position of each row's class among them."""
+    values = labels.tolist()
     if labels.dtype.kind in "OU":  # " yes" is "yes"
-        labels = np.array([v.strip() if isinstance(v, str) else v for v in labels.tolist()], object)
-    classes = sorted(set(labels.tolist()), key=lambda c: (type(c).__name__, c))
+        values = [v.strip() if isinstance(v, str) else v for v in values]
+    classes = sorted(set(values), key=lambda c: (type(c).__name__, c))
     warn_of_spellings("y", classes)
-    if len(classes) > MANY_CLASSES:
+    continuous = any(isinstance(c, float) and not c.is_integer() for c in classes)
+    if len(classes) > (MANY_FRACTIONS if continuous else MOST_LEVELS):
+        what = "a continuous target" if continuous else "an identifier"
         raise MissingTargetError(
             f"criterion='equalized_odds' matches the groups within each class of y, but y has "
-            f"{len(classes)} distinct values. Pass class labels (cut a continuous y into bands)."
+            f"{len(classes)} distinct values, which look like {what}. Pass class labels (cut a "
+            f"continuous y into bands, merge rare classes)."
         )
-    # Each attribute once per class, counting only the rows of that class.
-    tied = tuple(a.within(c, labels == c) for a in attributes for c in classes)
-    return tied, kept
+    place = {c: i for i, c in enumerate(classes)}
+    return classes, np.fromiter((place[v] for v in values), dtype=np.int32, count=len(values))
 
 
 def no_positive_row(said: str) -> MissingTargetError:

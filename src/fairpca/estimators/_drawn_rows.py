@@ -103,17 +103,14 @@ def _told(attributes: Iterable[Attribute]) -> np.ndarray:
 def _attributes(told: np.ndarray) -> tuple[Attribute, ...]:
     """Return the attributes of rows of which this was told."""
     kinds: dict[tuple[str, Any], bool] = {}
-    for row in told:
-        for name, stratum, levels, _ in row:
+    rows_of: dict[tuple[str, Any], dict[int, Any]] = {}
+    for i, row in enumerate(told):
+        for name, stratum, levels, value in row:
             kinds[name, stratum] = levels and kinds.get((name, stratum), True)
+            rows_of.setdefault((name, stratum), {})[i] = value
     found: list[Attribute] = []
     for (name, stratum), levels in kinds.items():
-        known = {
-            i: value
-            for i, row in enumerate(told)
-            for n, s, _, value in row
-            if (n, s) == (name, stratum)
-        }
+        known = rows_of[name, stratum]
         if not levels:
             values = np.full(len(told), np.nan)
             values[list(known)] = [float(value) for value in known.values()]

@@ -22,7 +22,7 @@ from .._moments import GroupMoments, attributes_over_rows
 from .._numerics import is_sparse, machine_epsilon, quiet_overflow
 from .._rows import Rows, block_rows, row_blocks
 from ..errors import ResidualWarning, UsageError, warn_user
-from ..solvers import equalize_kernel_means, largest_gap
+from ..solvers import equalize_kernel_means, largest_gap, warn_of_incomplete_strata
 from ._learned import RESIDUAL_LIMIT, groups_of, warn_of_a_residual
 
 TOO_ALIKE = (
@@ -50,6 +50,7 @@ def solve_exact_kernel(
 ) -> tuple[dict[str, Any], np.ndarray]:
     """Return what is learned from all rows at once, and their representation."""
     attributes = attributes_over_rows(rows)
+    warn_of_incomplete_strata(attributes)
     features, scatter = kernel_scatter(rows, options, centred=centred)
     centre = None
     if rows.everyone is not None and centred:

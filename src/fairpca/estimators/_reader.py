@@ -16,9 +16,9 @@ from .._attributes import (
     as_columns,
     check_frames,
     check_weights,
-    dates_refused,
     drop_unused_labels,
     indexable,
+    numbers_asked,
     read_attributes,
     split_columns,
     warn_of_spellings,
@@ -48,6 +48,7 @@ from .._rows import (
     streamed,
 )
 from ..errors import UsageError
+from ..solvers import warn_of_incomplete_strata
 from ._checks import (
     FLOATS,
     apply_criterion,
@@ -159,6 +160,8 @@ class Reader:
                 self._check_head(source.head)
                 validated(source.head.X, ensure_all_finite=False, ensure_min_samples=0)
                 return source
+            if isinstance(sensitive_features, str):  # before X is read, which may fail, too
+                check_sensitive_given(sensitive_features, self.sensitive_columns, self.name)
             check_frames(
                 X=X, sensitive_features=sensitive_features, y=y, sample_weight=sample_weight
             )
@@ -275,7 +278,7 @@ class Reader:
             return checked_rows(X, **checks)
         sparse = "csr" if self.takes_sparse else False
         checks = {"accept_sparse": sparse, "dtype": FLOATS, **checks}
-        with dates_refused(X):
+        with numbers_asked(X):
             return canonical(check_array(X, input_name="X", estimator=self.name, **checks))
 
     def moments(
@@ -348,7 +351,10 @@ class Reader:
         warn_of_far_values(far_values(rows), self.names)
 
     def check(self, moments: GroupMoments) -> None:
-        """Raise unless moments are enough for a solution; warn of far values that decide it."""
+        """Raise unless moments are enough for a solution; warn of what it leaves out or rests on.
+
+        That is classes of y that lack groups, and values far from all others.
+        """
         if moments.n_rows == 0 and self.criterion == "equal_opportunity":
             raise no_positive_row(f"y == {self.pos_label!r}")
         if self.features is None:  # which may be as small as they like
@@ -359,6 +365,7 @@ class Reader:
                 f"variance needs at least 2. Pass more rows."
             )
         warn_of_far_values(moments.far_values, self.names)
+        warn_of_incomplete_strata(moments.attributes)
 
     def warn_many_levels(self, moments: GroupMoments) -> None:
         """Warn of levels, over all batches, that may be a quantity, or spellings of one."""

@@ -15,7 +15,7 @@ from sklearn.utils import check_array
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import validate_data
 
-from .._attributes import Columns, as_columns, dates_refused, indexable, split_columns
+from .._attributes import Columns, as_columns, indexable, numbers_asked, split_columns
 from .._maps import AffineMap, FeatureMap, LinearMap
 from .._numerics import (
     Array,
@@ -128,7 +128,7 @@ class Transformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
             left = {"accept_sparse": sparse, "dtype": FLOATS, **checks}
             if there:
                 X, left = checked_rows(X, **checks), {"skip_check_array": True}
-            with dates_refused(X):
+            with numbers_asked(X):
                 return canonical(validate_data(self, X, reset=first, **left)), None
         X = checked_rows(X, ensure_all_finite=False) if there else indexable(X)
         if not first and self._lacks_sensitive_columns(X, reader.sensitive):

@@ -13,6 +13,7 @@ from ._certificate import Certificate, certified_gap
 from ._inputs import coded_levels, present_values, stratified_rows
 from ._leakage import Leakage, leakage
 from ._moments import covariance_gap, explained_variance_ratio, mean_gap
+from ._neighbours import neighbours_kept, similarity_correlation
 from ._parity import (
     distribution_gap,
     false_positive_rate_difference,
@@ -39,9 +40,11 @@ __all__ = [
     "leakage",
     "mean_gap",
     "mean_prediction_difference",
+    "neighbours_kept",
     "precision_difference",
     "select_top",
     "selection_rate_difference",
     "selection_rate_ratio",
+    "similarity_correlation",
     "true_positive_rate_difference",
 ]

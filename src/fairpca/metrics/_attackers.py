@@ -20,11 +20,18 @@ from sklearn.pipeline import make_pipeline
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter, validate_data
 
 from ._auc import macro_auc
-from ._probes import _LandmarkFeatures, _Scaler, fit_probe, last_step, level_scores
+from ._probes import (
+    ENOUGH_TO_STOP_EARLY,
+    _LandmarkFeatures,
+    _Scaler,
+    drawn_by_weight,
+    fit_probe,
+    last_step,
+    level_scores,
+)
 
 _INNER_FOLDS = 3
 _FEW_DIRECTIONS = 5
-_ENOUGH_TO_STOP_EARLY = 20  # rows of the rarest level, of which a part is held back to stop
 _ROUNDING = 100.0  # what is computed from columns is rounded by so much more than they are
 
 
@@ -130,7 +137,7 @@ def _kernel(sharpness: float) -> Callable[[int], Any]:
 
 
 def _trees(rarest: int) -> Any:
-    stops = rarest >= _ENOUGH_TO_STOP_EARLY
+    stops = rarest >= ENOUGH_TO_STOP_EARLY
     return HistGradientBoostingClassifier(
         max_iter=300 if stops else 50,
         max_leaf_nodes=31 if stops else 8,
@@ -144,7 +151,7 @@ def _trees(rarest: int) -> Any:
 
 def _network(*layers: int) -> Callable[[int], Any]:
     def make(rarest: int) -> Any:
-        stops = rarest >= _ENOUGH_TO_STOP_EARLY
+        stops = rarest >= ENOUGH_TO_STOP_EARLY
         return MLPClassifier(
             layers,
             max_iter=100 if stops else 30,
@@ -253,19 +260,8 @@ def _fitted(attacker: Attacker, T: np.ndarray, y: np.ndarray, weight: np.ndarray
     takes_weights = has_fit_parameter(last_step(attacker.make(1)), "sample_weight")
     even = bool((weight == weight[0]).all())
     if len(y) > attacker.most_rows or not (takes_weights or even):
-        rows = _drawn(y, weight, min(attacker.most_rows, len(y)), even)
+        rows = drawn_by_weight(y, weight, min(attacker.most_rows, len(y)))
         T, y, weight = T[rows], y[rows], np.ones(len(rows))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # then it is no better than it is
         return fit_probe(attacker.make(int(np.bincount(y).min())), T, y, weight)
-
-
-def _drawn(y: np.ndarray, weight: np.ndarray, size: int, even: bool) -> np.ndarray:
-    """Draw rows of every level in proportion to its weight, and at least one."""
-    rng = np.random.default_rng(0)
-    drawn = []
-    for level, total in enumerate(np.bincount(y, weights=weight) / weight.sum()):
-        rows = np.flatnonzero(y == level)
-        number, chances = max(1, int(size * total)), weight[rows] / weight[rows].sum()
-        drawn.append(rng.choice(rows, size=number, replace=not even, p=None if even else chances))
-    return np.sort(np.concatenate(drawn))

@@ -17,11 +17,11 @@ from .._attributes import (
     as_array,
     check_frames,
     check_weights,
-    dates_refused,
+    numbers_asked,
     read_column,
     warn_of_spellings,
 )
-from .._numerics import unmasked
+from .._numerics import on_the_host
 from ..errors import ManyLevelsWarning, MissingGroupError, SingleGroupError, UsageError, warn_user
 
 
@@ -31,8 +31,9 @@ def finite_rows(X: ArrayLike, min_rows: int = 1, **beside: Any) -> np.ndarray:
     What belongs to the rows, by its name, stands `beside` them: its row labels must be theirs.
     """
     check_frames(X=X, **beside)
-    with dates_refused(X):
-        return check_array(unmasked(X), dtype=[np.float64, np.float32], ensure_min_samples=min_rows)
+    X = on_the_host(X)
+    with numbers_asked(X):
+        return check_array(X, dtype=[np.float64, np.float32], ensure_min_samples=min_rows)
 
 
 def present_values(attribute: ArrayLike, n_rows: int, name: str) -> np.ndarray:

@@ -25,8 +25,8 @@ class Leakage:
     Attributes
     ----------
     probe : str
-        "linear", "boosting", "kernel", "strong", or the class name of the classifier that was
-        passed.
+        "linear", "boosting", "kernel", "mlp", "strong", or the class name of the classifier that
+        was passed.
     auc : float
         Mean of `fold_aucs`: 0.5 is chance, 1 is certainty.
     fold_aucs : tuple of float
@@ -139,10 +139,11 @@ def leakage(
         Level of each row. With more than two levels, the AUCs of each level against the rest
         are averaged. Floats with fractions are cut at their median (above or not); cut integer
         values that are a quantity yourself: ``age > np.median(age)``.
-    probe : "linear", "boosting", "kernel", "strong" or classifier, default="linear"
+    probe : "linear", "boosting", "kernel", "mlp", "strong" or classifier, default="linear"
         "linear": logistic regression on standardised columns. "boosting": gradient-boosted trees,
         50 rounds of them, or 25 for more than 4 levels. "kernel": ridge regression on
-        Gaussian-kernel features of standardised columns, with 200 landmarks. "strong": the best
+        Gaussian-kernel features of standardised columns, with 200 landmarks. "mlp": a network of
+        one layer of 64 units on standardised columns, which stops early. "strong": the best
         attacker of a panel (see Notes). Or any scikit-learn classifier with ``predict_proba`` or
         ``decision_function``, of which clones are fitted. `fairpca.audit` uses the first three.
     cv : int, default=5

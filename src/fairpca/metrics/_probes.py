@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
@@ -10,9 +11,16 @@ from typing import Any, Literal, Self
 import numpy as np
 from scipy.spatial.distance import pdist
 from sklearn import config_context
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.base import (
+    BaseEstimator,
+    ClassifierMixin,
+    ClassNamePrefixFeaturesOutMixin,
+    TransformerMixin,
+)
 from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression, Ridge, RidgeClassifier
+from sklearn.neural_network import MLPClassifier
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter, validate_data
@@ -22,7 +30,10 @@ from .._numerics import one_thread
 from ..errors import UsageError
 from ._inputs import row_weights
 
-Probe = Literal["linear", "boosting", "kernel", "strong"] | Any
+Probe = Literal["linear", "boosting", "kernel", "mlp", "strong"] | Any
+
+ENOUGH_TO_STOP_EARLY = 20
+"""Rows of the rarest level, of which networks and trees hold back a part to know when to stop."""
 
 _MANY_LEVELS = 4  # boosting grows a tree per level and round: for more, fewer rounds are enough
 _STEPS = 5.0  # learning rate times rounds: fewer rounds take larger steps
@@ -51,6 +62,10 @@ def _kernel(n_levels: int, number: bool) -> Any:
     return make_pipeline(_LandmarkFeatures(), ridge)
 
 
+def _network(n_levels: int, number: bool) -> Any:
+    return _Network()
+
+
 @dataclass(frozen=True)
 class NamedProbe:
     """A model that has a name: how it is made, and how audits speak of it.
@@ -74,13 +89,18 @@ PROBES = {
 }
 """The models that have a name: `leakage` and audits use them."""
 
+MORE_PROBES = {
+    "mlp": NamedProbe(_network, "a small network", "small networks", "networks"),
+}
+"""Those that `leakage` knows besides; audits do not fit them. They predict levels."""
+
 
 def make_probe(name: str, n_levels: int = 2, *, as_is: bool = False, number: bool = False) -> Any:
     """Return an unfitted model of so many levels, or of a `number`.
 
     `as_is` keeps the columns' own scale.
     """
-    probe = PROBES[name]
+    probe = (PROBES | MORE_PROBES)[name]
     model = probe.make(n_levels, number)
     if as_is or not probe.sees_scale:
         return model
@@ -111,7 +131,7 @@ def fit_probe(model: Any, X: Any, y: Any, sample_weight: Any = None) -> Any:
         return model.fit(X, y)
     last = last_step(model)
     if not has_fit_parameter(last, "sample_weight"):
-        *others, final = map(repr, PROBES)
+        *others, final = map(repr, PROBES | MORE_PROBES)
         raise UsageError(
             f"sample_weight was given, but fit of {type(last).__name__} takes none, so every row "
             f"would count the same. Use a model whose fit takes sample_weight, such as the "
@@ -139,14 +159,15 @@ def _for_steps(model: Any, weight: np.ndarray) -> dict[str, np.ndarray]:
 
 def as_classifier(probe: Probe, n_levels: int = 2) -> tuple[str, Any]:
     """Name of a probe, and an unfitted classifier for it."""
-    if isinstance(probe, str) and probe in PROBES:
+    known = PROBES | MORE_PROBES
+    if isinstance(probe, str) and probe in known:
         return probe, make_probe(probe, n_levels)
     scores = hasattr(probe, "predict_proba") or hasattr(probe, "decision_function")
     if isinstance(probe, type) or not (hasattr(probe, "fit") and scores):
         raise UsageError(
-            f"probe={probe!r} cannot be fitted and scored: it is none of the {len(PROBES) + 1} "
+            f"probe={probe!r} cannot be fitted and scored: it is none of the {len(known) + 1} "
             f"known names, nor an instance with fit and predict_proba or decision_function. Pass "
-            f"{', '.join(map(repr, PROBES))}, 'strong', or a scikit-learn classifier."
+            f"{', '.join(map(repr, known))}, 'strong', or a scikit-learn classifier."
         )
     return type(probe).__name__, probe
 
@@ -164,6 +185,58 @@ def level_scores(classifier: Any, T: np.ndarray) -> np.ndarray:
     method = "decision_function" if hasattr(classifier, "decision_function") else "predict"
     decisions: np.ndarray = getattr(classifier, method)(T)
     return decisions[:, None] if decisions.ndim == 1 else decisions
+
+
+class _Network(ClassifierMixin, BaseEstimator):
+    """A network of one small layer, which stops early where there are rows enough to know when."""
+
+    def __init__(self, n_units: int = 64, random_state: int = 0) -> None:
+        self.n_units = n_units
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Fit the network; before scikit-learn 1.7, to rows drawn by their weights."""
+        self.classes_, codes = np.unique(y, return_inverse=True)
+        stops = bool(np.bincount(codes).min() >= ENOUGH_TO_STOP_EARLY)
+        network = MLPClassifier(
+            (self.n_units,),
+            max_iter=200 if stops else 50,
+            learning_rate_init=3e-3,
+            early_stopping=stops,
+            validation_fraction=0.2,
+            n_iter_no_change=10,
+            random_state=self.random_state,
+        )
+        weighed = {} if sample_weight is None else {"sample_weight": sample_weight}
+        if weighed and not has_fit_parameter(network, "sample_weight"):
+            rows = drawn_by_weight(codes, np.asarray(sample_weight, dtype=float), len(codes))
+            X, codes, weighed = X[rows], codes[rows], {}
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)  # then it is no better than it is
+            self.network_ = network.fit(X, codes, **weighed)
+        return self
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Return the probability of each level, shape (n, m)."""
+        check_is_fitted(self)
+        probabilities: np.ndarray = self.network_.predict_proba(X)
+        return probabilities
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Return the most probable level of each row."""
+        return np.asarray(self.classes_[self.predict_proba(X).argmax(axis=1)])
+
+
+def drawn_by_weight(y: np.ndarray, weight: np.ndarray, size: int) -> np.ndarray:
+    """Return rows of every level 0, 1, ..., drawn in proportion to its weight, and at least one."""
+    even = bool((weight == weight[0]).all())
+    rng = np.random.default_rng(0)
+    drawn = []
+    for level, total in enumerate(np.bincount(y, weights=weight) / weight.sum()):
+        rows = np.flatnonzero(y == level)
+        number, chances = max(1, int(size * total)), weight[rows] / weight[rows].sum()
+        drawn.append(rng.choice(rows, size=number, replace=not even, p=None if even else chances))
+    return np.sort(np.concatenate(drawn))
 
 
 class _LandmarkFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):

@@ -34,6 +34,7 @@ CLASSES: dict[str, type] = {
         *(FairPCA, FairPLS, FairKernelPCA, PlainPCA),
         *(getattr(erasers, name) for name in erasers.__all__),
     )
+    if isinstance(cls, type)  # there is a function, too
 }
 """Everything that a model file can hold."""
 

@@ -12,6 +12,7 @@ from ._equalize_means import (
     mean_gap,
     names_of,
     quantity_hint,
+    warn_of_incomplete_strata,
 )
 from ._maximize_variance import SOLVERS, maximize_variance
 from ._predict_targets import predict_targets, target_covariances

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -9,7 +10,13 @@ import numpy as np
 from .._moments import GroupMoments, LevelMoments, RowScatter
 from .._numerics import Array, array_namespace, deterministic_signs, orthonormalize, top_eigenpairs
 from ..errors import InfeasibleError, SingleGroupError, UsageError
-from ._equalize_means import MeanConstraint, check_dimension, mean_constraint, quantity_hint
+from ._equalize_means import (
+    FEW_STRATA,
+    MeanConstraint,
+    check_dimension,
+    mean_constraint,
+    quantity_hint,
+)
 from ._maximize_variance import maximize_variance
 from ._subspace import Subspace
 
@@ -179,9 +186,18 @@ def covariance_differences(moments: GroupMoments) -> list[tuple[float, Array]]:
 
 
 def with_groups(moments: GroupMoments) -> list[LevelMoments]:
-    """Return the attributes that have groups to compare; an optional one may have a single one."""
+    """Return the attributes that have groups to compare; an optional one may have a single one.
+
+    So may one of many strata.
+    """
     levels = [a for a in moments.attributes if isinstance(a, LevelMoments)]
-    return [a for a in levels if not a.optional or np.count_nonzero(a.weight) == len(a.weight) > 1]
+    strata = Counter(a.name for a in levels)
+    return [
+        a
+        for a in levels
+        if not (a.optional or strata[a.name] > FEW_STRATA)
+        or np.count_nonzero(a.weight) == len(a.weight) > 1
+    ]
 
 
 def _by_attribute(moments: GroupMoments) -> list[list[tuple[float, Array]]]:

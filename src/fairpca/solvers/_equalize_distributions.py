@@ -270,9 +270,11 @@ class Compared:
         columns: list[np.ndarray] = []
         shares: list[float] = []
         for attribute in sample.attributes:
+            if attribute.missing.all():  # none of a stratum was drawn
+                continue
             found = [c for c in _indicators(attribute) if np.ptp(c[~np.isnan(c)]) > 0]
             columns += [_standardised(column, weight) for column in found]
-            shares += [1.0 / len(found)] * len(found)
+            shares += [1.0 / max(1, len(found))] * len(found)
         H = np.stack(columns, axis=1) if columns else np.zeros((len(weight), 0))
         return cls(H, np.array(shares), weight)
 

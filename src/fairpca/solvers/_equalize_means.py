@@ -4,15 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
 from .._attributes import about_whole_numbers
 from .._moments import AttributeMoments, GroupMoments, LevelMoments, NumericMoments, noise_along
 from .._numerics import Array, array_namespace, graded_basis, like, project_out, row_space
-from ..errors import InfeasibleError, MissingTargetError, SingleGroupError, UsageError
+from ..errors import (
+    InfeasibleError,
+    MissingTargetError,
+    ResidualWarning,
+    SingleGroupError,
+    UsageError,
+    warn_user,
+)
 from ._maximize_variance import maximize_variance
 from ._subspace import Subspace
+
+FEW_STRATA = 10
+"""Of so few classes of y each must have all groups; of more, those that lack one are skipped."""
 
 SMALLEST_VALUES = 1e-75
 """Squares of numbers below this, times weights, lose digits to underflow."""
@@ -272,14 +283,15 @@ def check_dimension(moments: GroupMoments, constraint_rank: int, k: int | float 
             f"Nothing is left: the attributes ({names}) separate the group means in all {d} "
             f"feature directions (n_features = {d}), so every direction carries them. Remove "
             f"features that are functions of an attribute, merge groups, or add features."
-            f"{quantity_hint(moments.attributes)}"
+            f"{quantity_hint(moments.attributes)}{_strata_hint(moments.attributes)}"
         )
     if isinstance(k, int) and k > n_fair:
         names = names_of(moments.attributes)
         raise InfeasibleError(
             f"n_components={k} is too large: the attributes ({names}) separate the group means in "
             f"{r} of the {d} feature directions, which leaves {n_fair}. Use n_components <= "
-            f"{n_fair}, or merge groups.{quantity_hint(moments.attributes)}",
+            f"{n_fair}, or merge groups.{quantity_hint(moments.attributes)}"
+            f"{_strata_hint(moments.attributes)}",
             available=n_fair,
         )
 
@@ -297,22 +309,77 @@ def quantity_hint(attributes: Sequence[AttributeMoments]) -> str:
 
 
 def check_attributes(attributes: Sequence[AttributeMoments]) -> None:
-    """Raise if there is nothing to be fair between."""
-    for a in attributes:
-        check_not_tiny(a)
-        problem = _single_value(a)
-        if problem:
+    """Raise if there is nothing to be fair between.
+
+    Of many strata some may lack groups: contrasts are zero there, and others are compared.
+    """
+    for strata in _by_name(attributes):
+        for a in strata:
+            check_not_tiny(a)
+            if len(strata) <= FEW_STRATA:
+                _check_complete(a)
+        if not any(map(is_comparable, strata)):
             raise SingleGroupError(
-                f"The sensitive attribute {a.name!r}{_where(a)} {problem}, so there is nothing to "
-                f"be fair between. Leave the attribute out, or pass rows of every group."
+                f"None of the {len(strata)} classes of y has rows of two groups of the sensitive "
+                f"attribute {strata[0].name!r}, so there is nothing to be fair between. Merge "
+                f"classes of y, or use criterion='demographic_parity'."
             )
-        if isinstance(a, LevelMoments) and not a.optional and np.any(a.weight == 0):
-            empty = [label for label, w in zip(a.labels, a.weight, strict=True) if w == 0]
-            raise MissingTargetError(
-                f"The group(s) {empty} of the sensitive attribute {a.name!r} have no row"
-                f"{_where(a)}, so their mean is undefined there. Pass more rows, or merge these "
-                f"groups with others.{quantity_hint([a])}"
+
+
+def warn_of_incomplete_strata(attributes: Sequence[AttributeMoments]) -> None:
+    """Warn of classes of y that lack groups, with their number, where these are many."""
+    told = []
+    for strata in _by_name(attributes):
+        lacking = sum(not is_comparable(a) or bool(_empty_groups(a)) for a in strata)
+        skipped = sum(not is_comparable(a) for a in strata)
+        if len(strata) > FEW_STRATA and lacking and skipped < len(strata):
+            told.append(
+                f"{lacking} of the {len(strata)} classes of y lack groups of {strata[0].name!r}, "
+                f"{skipped} of them all but one"
             )
+    if told:
+        warn_user(
+            f"{'; '.join(told)}. What is missing in a class is not compared there, so that group "
+            f"differences may remain. Merge rare classes of y, or pass more rows.",
+            ResidualWarning,
+        )
+
+
+def is_comparable(a: AttributeMoments) -> bool:
+    """Tell whether rows of an attribute, or of a stratum of it, differ in it."""
+    if isinstance(a, NumericMoments):
+        return not a.is_constant
+    return a.optional or int(np.count_nonzero(a.weight)) > 1
+
+
+def _by_name(attributes: Sequence[AttributeMoments]) -> list[list[AttributeMoments]]:
+    """Return the strata of each attribute."""
+    found: dict[str, list[AttributeMoments]] = {}
+    for a in attributes:
+        found.setdefault(a.name, []).append(a)
+    return list(found.values())
+
+
+def _check_complete(a: AttributeMoments) -> None:
+    problem = _single_value(a)
+    if problem:
+        raise SingleGroupError(
+            f"The sensitive attribute {a.name!r}{_where(a)} {problem}, so there is nothing to "
+            f"be fair between. Leave the attribute out, or pass rows of every group."
+        )
+    empty = _empty_groups(a)
+    if empty:
+        raise MissingTargetError(
+            f"The group(s) {empty} of the sensitive attribute {a.name!r} have no row"
+            f"{_where(a)}, so their mean is undefined there. Pass more rows, or merge these "
+            f"groups with others.{quantity_hint([a])}"
+        )
+
+
+def _empty_groups(a: AttributeMoments) -> list[Any]:
+    if isinstance(a, NumericMoments) or a.optional:
+        return []
+    return [label for label, w in zip(a.labels, a.weight, strict=True) if w == 0]
 
 
 def check_not_tiny(a: AttributeMoments, what: str = "sensitive attribute") -> None:
@@ -338,6 +405,18 @@ def _single_value(a: AttributeMoments) -> str | None:
     if len(a.labels) > 1 and present:
         return None
     return f"has only the level {present[0]!r}" if present else "has no row"
+
+
+def _strata_hint(attributes: Sequence[AttributeMoments]) -> str:
+    """Return what to do where many strata take directions, after a blank; nothing if few do."""
+    n = len({a.stratum for a in attributes})
+    if n <= FEW_STRATA:
+        return ""
+    return (
+        f" Each of the {n} classes of y takes directions of its own: merge classes, or remove "
+        f"those they share, by criterion='demographic_parity' and "
+        f"sensitive_features=fairpca.erasers.within_pairs(groups, y)."
+    )
 
 
 def _where(a: AttributeMoments) -> str:

@@ -52,9 +52,6 @@ LEAST_SHRINKAGE = 1e-10
 SETTLED = 1.0 - 1e-10
 """A step that costs more than this share of the cost before it differs by rounding."""
 
-MOST_CLASSES = 20
-"""More would be as many columns, and there would be much to read in them."""
-
 UNPREDICTABLE = 1e-6
 """Correlations with a target below this are rounding."""
 
@@ -232,12 +229,6 @@ def _check_targets(moments: GroupMoments) -> None:
                 )
             continue
         present = [label for label, w in zip(a.labels, a.weight, strict=True) if w > 0]
-        if len(present) > MOST_CLASSES:
-            raise UsageError(
-                f"The target {a.name!r} has {len(present)} classes, more than the {MOST_CLASSES} "
-                f"that columns are made for. Merge classes; if it is a quantity, pass numbers and "
-                f"target_kinds={{{a.name!r}: 'numeric'}}."
-            )
         if len(present) < 2:
             only = f"one class only, {present[0]!r}" if present else "no class"
             raise InfeasibleError(

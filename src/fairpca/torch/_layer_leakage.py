@@ -26,7 +26,7 @@ Loss = Callable[[Any, Any], Any]
 class LayerLeakage:
     """What one probe finds in the activations of one layer.
 
-    Parameters
+    Attributes
     ----------
     layer : str
         The name of the module.
@@ -70,12 +70,14 @@ class LayerLeakage:
 class ModelLeakage:
     """What the layers of a model reveal, and what erasing costs.
 
-    Parameters
+    Attributes
     ----------
     layers : tuple of LayerLeakage
         One for each layer, attribute and probe, in the order in which the model runs the layers.
-    loss_before, loss_after : float or None
-        The mean loss of the model as it is, and with the erasers; None where it was not asked for.
+    loss_before : float or None
+        The mean loss of the model as it is; None where it was not asked for.
+    loss_after : float or None
+        The mean loss with the erasers.
 
     See Also
     --------
@@ -121,9 +123,11 @@ def layer_leakage(
     batches : iterable
         Held-out batches, as in `scrub`: none of those to which the erasers were fitted.
     layers : str or list of str, default=None
-        As in `scrub`; None stands for those of the erasers, if there are any.
+        Names of modules, such as ``"layers.3"``, or patterns such as ``"layers.*"``. None stands
+        for those of the erasers, or without erasers for the longest list of layers in the model.
     erasers : dict of str to eraser, default=None
-        As in `erased`. Without any, the model is measured as it is.
+        Fitted erasers by the names of their modules, as `scrub` returns them. Without any, the
+        model is measured as it is.
     probes : sequence, default=("linear",)
         Who asks, as in `fairpca.metrics.leakage`; ``("linear", "strong")`` asks twice. Before you
         say that an attribute is hidden, ask the strong probe.

@@ -118,7 +118,8 @@ def _first_table(overview: Overview) -> Table:
     label = overview.label(rates.attribute)
     rows.append([Cell(f"Largest gap by {label}", tone="total"), *_gap_cells(rates, overview)])
     if any(rates.ratios):
-        rows.append([Cell("Four-fifths ratio", tone="ratio"), *map(_first_ratio, rates.ratios)])
+        heading = Cell("Four-fifths ratio", ("at least 0.80",), tone="ratio")
+        rows.append([heading, *map(_first_ratio, rates.ratios)])
     for name in overview.evidence.singles:
         if name != rates.attribute:
             cells = _gap_cells(overview.rates(name), overview)
