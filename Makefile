@@ -8,6 +8,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 endif
 SMALL := $(BIN:.venv/%=.venv-check/%)
+LARGE := $(BIN:.venv/%=.venv-torch/%)
 CORE := attributes estimators kernels moments numerics solvers
 
 .PHONY: help demo core check test test-slow test-matrix lint docs fuzz audit-dependencies mutation coverage \
@@ -60,6 +61,21 @@ test: .venv/dev lint  ## All checks: style, types, import contracts, tests (minu
 .PHONY: test-core
 test-core:  ## The core's tests without and with few optional libraries, in small environments (minutes)
 	$(PYTHON) tests/matrix.py bare newest --core
+
+# TORCH_INDEX names an index with builds of torch for the CPU alone, which spares gigabytes on Linux.
+.PHONY: test-torch
+ON_TORCH := $(wildcard $(addprefix tests/,devices embeddings erasers/test_leace.py language_models models/test_to_torch.py \
+	numerics/test_arrays.py rows/test_batches.py))
+.venv-torch/made: pyproject.toml src/fairpca/__init__.py
+	$(NEW_ENOUGH)
+	$(PYTHON) -m venv .venv-torch
+	$(LARGE)/python $(PIP) --upgrade pip
+	$(if $(TORCH_INDEX),$(LARGE)/python $(PIP) torch==2.13.0 --index-url $(TORCH_INDEX))
+	$(LARGE)/python $(PIP) --editable '.[models]' --group language
+	@touch $@
+
+test-torch: .venv-torch/made  ## The tests on torch and on embeddings of a language model, in .venv-torch (minutes)
+	SCIPY_ARRAY_API=1 $(LARGE)/python -m pytest --numprocesses=2 --dist loadfile $(ON_TORCH)
 
 test-slow: .venv/dev  ## The tests that take minutes, such as whole tables of the paper; more examples of properties
 	FAIRPCA_SLOW=1 SCIPY_ARRAY_API=1 $(BIN)/python -m pytest --numprocesses=2 --dist worksteal -m slow
@@ -156,5 +172,5 @@ dist:  ## What a release hands out, in dist/: build, check, try every extra (15 
 	$(PYTHON) tests/dist.py $(if $(ONLY),--only $(ONLY))
 
 clean:  ## Remove the environments, caches and what was built
-	rm -rf .venv .venv-audit .venv-check .venv-dist .venv-matrix demo .pytest_cache .ruff_cache .mypy_cache .hypothesis build dist \
+	rm -rf .venv .venv-audit .venv-check .venv-dist .venv-matrix .venv-torch demo .pytest_cache .ruff_cache .mypy_cache .hypothesis build dist \
 		docs/_build docs/gallery docs/gallery_pages docs/reference/generated

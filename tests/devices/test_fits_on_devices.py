@@ -97,9 +97,8 @@ def test_matched_distributions_are_those_of_numpy(place, options):
     assert ours.separability_ == pytest.approx(theirs.separability_, abs=0.01)
 
 
-def test_several_scores_of_fair_pls_are_those_of_numpy(place, monkeypatch):
-    """To the digits of a search in single precision."""
-    monkeypatch.setattr("fairpca.solvers._equalize_distributions.STEPS", 20)
+def test_several_scores_of_fair_pls_are_those_of_numpy(place):
+    """At the end of the search: on the way, signs of a library's eigenvectors matter."""
     rows = people()
     y = {f"t{j}": rows.X[:, j] + rows.X[:, -1] ** 2 for j in range(2)}
     groups = {"sensitive_features": np.arange(len(rows.X)) % 3}

@@ -135,6 +135,17 @@ def test_the_page_of_alternatives_has_the_numbers_that_were_measured():
     assert [part for part in made["parts"](numbers) if part not in page] == []
 
 
+def test_all_numbers_of_the_page_of_embeddings_are_those_that_were_measured():
+    made = runpy.run_path(str(ROOT / "examples" / "behind_the_docs" / "embeddings.py"))
+    page = made["PAGE"].read_text(encoding="utf-8")
+    numbers = json.loads(made["NUMBERS"].read_text(encoding="utf-8"))
+    parts = made["parts"](numbers)
+    assert [part for part in parts if part not in page] == []
+    for part in parts:
+        page = page.replace(part, "")
+    assert re.findall(r"(?<![\d.])[01]\.\d\d(?!\d)", page) == []
+
+
 @pytest.mark.slow
 def test_the_numbers_of_the_demo_are_what_an_audit_gives_today():
     """A minute; other versions of the libraries may move the last digits."""

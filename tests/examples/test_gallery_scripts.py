@@ -30,8 +30,9 @@ def headings(script):
     return list(found)
 
 
-def test_scripts_are_numbered_from_one_without_a_gap():
-    assert [int(path.name[:2]) for path in SCRIPTS] == list(range(1, len(SCRIPTS) + 1))
+def test_scripts_have_numbers_of_their_own():
+    """They are in the addresses of the pages, so the number of one that has gone stays free."""
+    assert len({path.name[:2] for path in SCRIPTS}) == len(SCRIPTS) > 10
 
 
 @each_script

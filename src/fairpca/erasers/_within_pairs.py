@@ -61,7 +61,7 @@ def within_pairs(
 
     Notes
     -----
-    User guide: :doc:`/howto/language_models`.
+    User guide: :doc:`/howto/embeddings`.
 
     The columns :math:`h` are orthogonal to all that is constant within pairs, so
     :math:`\sum_i w_i h_i x_i` is a sum of differences of twins. Fitted estimators call them
