@@ -13,6 +13,7 @@ from ..models import FEWEST_ROWS
 from ._decision import Decision
 from ._evidence import Evidence, largest, parity_of, telling_columns, widest_gap
 from ._judging import ENOUGH_ROWS
+from ._measures import MANY_COLUMNS, TREE_COLUMNS
 from ._phrases import in_words, joined, named
 from ._recipes import python_recipe, shell_recipe
 from ._results import (
@@ -129,6 +130,9 @@ def _facts(evidence: Evidence, decision: Decision) -> dict[str, Any]:
         "worse": _worse(evidence, decision, widest),
         "few_rows": FEWEST_ROWS,
         "worst_parity": evidence.worst_parity,
+        **{"many_columns": MANY_COLUMNS, "tree_columns": TREE_COLUMNS},
+        "wide": [one.name for one in evidence.fitted if (one.n_columns or 0) > MANY_COLUMNS],
+        "only_vectors": evidence.only_vectors,
         "several": evidence.several,
         "existing": _existing(decision),
         "existing_models": [

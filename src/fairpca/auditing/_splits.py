@@ -109,6 +109,12 @@ class HeldOut:
         return self.all_codes or self.codes
 
     @property
+    def has_vectors(self) -> bool:
+        """Whether a column of the table holds vectors, such as embeddings."""
+        columns = self.encoder.columns_ if self.encoder else []
+        return any(column.kind == "vector" for column in columns)
+
+    @property
     def n_levels(self) -> int:
         """Columns of scores: one of a binary target or a number, else one for each class."""
         return 1 if self.rows.target_kind != "classes" else len(np.atleast_1d(self.rate))
