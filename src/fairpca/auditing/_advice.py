@@ -130,8 +130,12 @@ def _facts(evidence: Evidence, decision: Decision) -> dict[str, Any]:
         "worse": _worse(evidence, decision, widest),
         "few_rows": FEWEST_ROWS,
         "worst_parity": evidence.worst_parity,
-        **{"many_columns": MANY_COLUMNS, "tree_columns": TREE_COLUMNS},
-        "wide": [one.name for one in evidence.fitted if (one.n_columns or 0) > MANY_COLUMNS],
+        "tree_columns": TREE_COLUMNS,
+        "long": [
+            named(evidence.label(one.name))
+            for one in audit.data.columns
+            if one.kind == "vector" and one.role == "feature" and one.n_outputs > MANY_COLUMNS
+        ],
         "only_vectors": evidence.only_vectors,
         "several": evidence.several,
         "existing": _existing(decision),

@@ -12,14 +12,7 @@ from scipy.stats import norm, studentized_range, t
 from ..metrics import AucDraws, chance_limit, chance_p_value
 from ..models import Measured
 from ._judging import N_RESAMPLES, Judged, Number, Rates, Round, compared_groups, share_error
-from ._measures import (
-    CURVE_MODELS,
-    LAMBDAS,
-    MANY_COLUMNS,
-    TREE_COLUMNS,
-    Measures,
-    certify_existing,
-)
+from ._measures import CURVE_MODELS, LAMBDAS, Measures, certify_existing
 from ._representations import METHODS, name_of
 from ._results import (
     EXISTING,
@@ -328,15 +321,12 @@ class Findings:
         if missed:  # what every split reaches
             n_columns = min(m.n_columns for m in found)
         near = _of_splits(*zip(*(m.neighbours_kept for m in found), strict=True))
-        notes = [f"{n_columns} of {missed} components: no more are available."] if missed else []
-        if n_columns > MANY_COLUMNS:
-            notes.append(f"Boosted trees read its {TREE_COLUMNS} directions of most variance.")
         return replace(
             shown,
             n_columns=n_columns,
             variance_kept=_estimate(*kept, self.confidence, (-float("inf"), 1)),
             fit_seconds=float(np.median([m.seconds for m in found])),
-            note=" ".join(notes),
+            note=f"{n_columns} of {missed} components: no more are available." if missed else "",
             neighbours_kept=_estimate(*near, self.confidence, (0, 1)),
         )
 

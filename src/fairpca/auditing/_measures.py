@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -40,8 +41,8 @@ LAMBDAS = (0.1, 0.2, 0.5, 1.0)
 UNKNOWN = (float("nan"), float("nan"))
 
 MANY_COLUMNS, TREE_COLUMNS = 128, 100
-"""Of more columns than the first, boosted trees read so many directions of most variance: each of
-them looks through every column, which takes minutes and finds hardly more."""
+"""Of vectors of more numbers than the first, boosted trees read so many directions of most
+variance: each split of a tree looks through all columns, which takes long and finds no more."""
 
 N_NEIGHBOURS, _NEIGHBOUR_ROWS = 10, 2_000
 
@@ -121,15 +122,31 @@ def _of_enough(codes: np.ndarray, least: int) -> np.ndarray:
     return np.append(np.where(enough, np.cumsum(enough) - 1, -1), -1)[codes]
 
 
-def _seen_by(model: str, T_train: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
-    """Return what a model reads of rows of a representation: trees, few directions of very many.
+def _seen_by(
+    model: str, held_out: HeldOut, T_train: np.ndarray
+) -> Callable[[np.ndarray], np.ndarray]:
+    """Return what a model reads of rows of a representation: of long vectors, trees read less.
 
     These are the directions of most variance of the rows to fit; attributes are not looked at.
     """
-    if model != "boosting" or T_train.shape[1] <= MANY_COLUMNS:
+    blocks = [where for where in held_out.vectors if len(where) > MANY_COLUMNS]
+    if model != "boosting" or not blocks or T_train.shape[1] != held_out.rows.X.shape[1]:
         return lambda T: T
-    pca = fit_available_components(lambda k: PlainPCA(k).fit(T_train), TREE_COLUMNS)
-    return lambda T: np.asarray(pca.transform(T))
+    others = np.setdiff1d(np.arange(T_train.shape[1]), np.concatenate(blocks))
+    directions = [
+        fit_available_components(partial(_directions, T_train[:, where]), TREE_COLUMNS)
+        for where in blocks
+    ]
+
+    def seen(T: np.ndarray) -> np.ndarray:
+        found = [pca.transform(T[:, where]) for pca, where in zip(directions, blocks, strict=True)]
+        return np.hstack([T[:, others], *found])
+
+    return seen
+
+
+def _directions(T: np.ndarray, k: int) -> PlainPCA:
+    return PlainPCA(k).fit(T)
 
 
 def _leakage(
@@ -144,7 +161,7 @@ def _leakage(
         return {}  # further splits are for decisions
     rng = np.random.default_rng([held_out.rows.seed, held_out.index])
     found = {}
-    seen = {name: _seen_by(name, T if T_train is None else T_train)(T) for name in PROBES}
+    seen = {name: _seen_by(name, held_out, T if T_train is None else T_train)(T) for name in PROBES}
     n_probed = len(held_out.codes if effort.joint else held_out.rows.sensitive)  # single ones first
     for position, codes in enumerate(held_out.codes[:n_probed]):
         if codes.max() < 1:
@@ -197,7 +214,7 @@ def _fitted_model(name: str, held_out: HeldOut, T_train: np.ndarray, effort: Eff
     model = make_probe(name, n_levels, as_is=True, number=number)
     centre, unit = (rows.y.mean(), rows.y.std() or 1.0) if number else (0.0, 1.0)
     y = (rows.y[chosen] - centre) / unit if number else rows.y[chosen].astype(int)
-    seen = _seen_by(name, T_train[chosen])
+    seen = _seen_by(name, held_out, T_train[chosen])
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # a rough fit is a model, too
         weights = None if rows.weights is None else rows.weights[chosen]
@@ -261,7 +278,7 @@ def _neighbours_kept(held_out: HeldOut, T: np.ndarray) -> tuple[float, float]:
 
     Held-out rows are near by their cosine about the mean; rows without vectors are not compared.
     """
-    if not held_out.has_vectors or held_out.index > 1 or len(T) <= N_NEIGHBOURS:
+    if not held_out.vectors or held_out.index > 1 or len(T) <= N_NEIGHBOURS:
         return UNKNOWN  # one round is enough
     rng = np.random.default_rng([held_out.rows.seed, held_out.index])
     rows = np.sort(rng.permutation(len(T))[:_NEIGHBOUR_ROWS])
@@ -313,7 +330,7 @@ def carried(held_out: HeldOut, position: int, effort: Effort) -> dict[str, tuple
     test = _sampled_with_rare_groups(codes, effort.probe_rows // 2, rng)
     model = make_probe("boosting", int(train_codes.max()) + 1)
     weights = _weighed_back(held_out.rows.weights, train_codes, train)
-    seen = _seen_by("boosting", held_out.rows.X[train])
+    seen = _seen_by("boosting", held_out, held_out.rows.X[train])
     fit_probe(model, seen(held_out.rows.X[train]), train_codes[train], sample_weight=weights)
     w = _weighed_back(held_out.weights, codes, test)
     w = np.ones(len(test)) if w is None else w

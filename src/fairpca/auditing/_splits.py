@@ -109,10 +109,13 @@ class HeldOut:
         return self.all_codes or self.codes
 
     @property
-    def has_vectors(self) -> bool:
-        """Whether a column of the table holds vectors, such as embeddings."""
-        columns = self.encoder.columns_ if self.encoder else []
-        return any(column.kind == "vector" for column in columns)
+    def vectors(self) -> list[np.ndarray]:
+        """Places in `X` of each column of vectors, such as embeddings."""
+        if self.encoder is None:
+            return []
+        kinds = {column.name: column.kind for column in self.encoder.columns_}
+        places = self.encoder.outputs_by_column
+        return [where for name, where in places.items() if kinds[name] == "vector"]
 
     @property
     def n_levels(self) -> int:

@@ -182,8 +182,9 @@ def with_vectors(table: Table, vectors: Any) -> Table:
 
 def _saved_array(path: Path) -> Any:
     """Return the array of a file that `numpy.save` wrote."""
+    path = existing_file(path)
     try:
-        values = np.load(existing_file(path), allow_pickle=False)
+        values = np.load(path, allow_pickle=False)
     except (ValueError, EOFError) as error:
         raise TableError(f"'{path}' {_NO_ARRAY}") from error
     if not isinstance(values, np.ndarray):
