@@ -176,7 +176,7 @@ def audit(
         What readers of the report should know: source, purpose, who is missing.
     labels : dict of str to str, optional
         Readable names of columns, by name: ``{"loanprc": "loan-to-price ratio"}``.
-    vectors : path or array of shape (n_samples, n_dimensions), optional
+    vectors : path or array-like of shape (n_samples, n_dimensions), default=None
         A vector for each row of the table, such as an embedding, beside its other features: a file
         that `numpy.save` wrote, or an array. A column of vectors in the table needs no option.
 

@@ -75,7 +75,7 @@ def read_table(
     encoding : str, default=None
         For text files: the encoding, such as "cp1252" of Windows or "latin-1". By default UTF-8, or
         UTF-16 where the file begins with its mark; a line that is not text raises an error.
-    vectors : path or array of shape (n_samples, n_dimensions), default=None
+    vectors : path or array-like of shape (n_samples, n_dimensions), default=None
         A vector for each row, such as the embedding of a text: a file that `numpy.save` wrote, or
         an array of NumPy, torch or another library. It becomes a column of the table, called as
         the file is, or "vectors".
