@@ -62,7 +62,7 @@ test: .venv/dev lint  ## All checks: style, types, import contracts, tests (minu
 test-core:  ## The core's tests without and with few optional libraries, in small environments (minutes)
 	$(PYTHON) tests/matrix.py bare newest --core
 
-# On Linux, TORCH_INDEX=https://download.pytorch.org/whl/cpu spares gigabytes of CUDA.
+# TORCH_INDEX names an index with builds of torch for the CPU alone, which spares gigabytes on Linux.
 .PHONY: test-torch
 ON_TORCH := $(wildcard $(addprefix tests/,devices embeddings erasers/test_leace.py language_models models/test_to_torch.py \
 	numerics/test_arrays.py rows/test_batches.py))

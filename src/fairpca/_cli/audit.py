@@ -17,7 +17,7 @@ from rich.text import Text
 from typer import Argument, Option, echo
 
 from . import options
-from .help_pages import COLUMNS, COMPUTE, OUTPUT, RECOMMENDATION, TERMINAL
+from .help_pages import COLUMNS, COMPUTE, FILES, OUTPUT, RECOMMENDATION, TERMINAL
 from .terminal import (
     CommandError,
     LastStep,
@@ -41,6 +41,7 @@ EXAMPLES = [
     "fairpca audit loans.csv -s race -t repaid --score risk --decision approved",
     "fairpca audit wages.csv -s sex -t wage --person worker --weight w",
     "fairpca audit people.parquet -s gender --quick -o quick.html --json quick.json",
+    "fairpca audit people.csv --vectors embeddings.npy -s gender -t topic",
     "zcat loans.csv.gz | fairpca audit - --sensitive race",
 ]
 
@@ -135,6 +136,14 @@ def audit(
     header: options.Header = None,
     skip_lines: options.SkipLines = 0,
     encoding: options.Encoding = None,
+    vectors: Annotated[
+        Path | None,
+        Option(
+            metavar="FILE",
+            rich_help_panel=FILES,
+            help="A vector per row, such as an embedding: a .npy file, with as many rows as DATA",
+        ),
+    ] = None,
     missing: options.Missing = None,
     out: Annotated[
         Path, Option("--out", "-o", rich_help_panel=OUTPUT, help="HTML report to write")
@@ -213,7 +222,7 @@ def audit(
     with one_clear_line():
         printed = json_file == Path("-")
         json_file = None if printed else json_file
-        check_outputs(out, json_file, force=force, inputs=[table])
+        check_outputs(out, json_file, force=force, inputs=[table, vectors])
         from ..auditing import audit as measure
         from ..tables import read_table
 
@@ -221,7 +230,7 @@ def audit(
         with shown_progress("Auditing", quiet=quiet) as report:
             if report is not None:
                 report(0, None, "reading " + ("standard input" if given == "-" else given))
-            how = options.reading(columns, header, skip_lines, encoding)
+            how = {**options.reading(columns, header, skip_lines, encoding), "vectors": vectors}
             with files_of([given]) as (file,):
                 read = read_table(file, **how)
             if file != given:  # a pipe, whose copy is gone

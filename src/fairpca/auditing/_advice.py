@@ -13,6 +13,7 @@ from ..models import FEWEST_ROWS
 from ._decision import Decision
 from ._evidence import Evidence, largest, parity_of, telling_columns, widest_gap
 from ._judging import ENOUGH_ROWS
+from ._measures import MANY_COLUMNS, TREE_COLUMNS
 from ._phrases import in_words, joined, named
 from ._recipes import python_recipe, shell_recipe
 from ._results import (
@@ -129,6 +130,13 @@ def _facts(evidence: Evidence, decision: Decision) -> dict[str, Any]:
         "worse": _worse(evidence, decision, widest),
         "few_rows": FEWEST_ROWS,
         "worst_parity": evidence.worst_parity,
+        "tree_columns": TREE_COLUMNS,
+        "long": [
+            named(evidence.label(one.name))
+            for one in audit.data.columns
+            if one.kind == "vector" and one.role == "feature" and one.n_outputs > MANY_COLUMNS
+        ],
+        "only_vectors": evidence.only_vectors,
         "several": evidence.several,
         "existing": _existing(decision),
         "existing_models": [

@@ -69,9 +69,10 @@ def ask(
     n_components: int | None,
     effort: Effort,
     seed: int,
+    vectors: Any = None,
 ) -> Question:
     """Read the table, check the names, choose the rows and look at every column."""
-    table = as_table(table)
+    table = as_table(table, vectors)
     others = {"person": person, "weight": weight, "score": scores, "decision": decisions}
     roles = roles_in(table, sensitive, target, ignore, **others)
     check_rows(len(table.frame), "")

@@ -8,6 +8,7 @@ from ._audit_result import Audit
 from ._results import (
     EXISTING,
     CertifiedGap,
+    Column,
     Comparison,
     CurvePoint,
     Downstream,
@@ -52,6 +53,12 @@ class Evidence:
         self.models = list(dict.fromkeys(one.model for one in audit.downstream))
         self.leak = {(one.representation, one.attribute, one.probe): one for one in audit.leakage}
         self.downstream = {(one.representation, one.model): one for one in audit.downstream}
+
+    @property
+    def only_vectors(self) -> Column | None:
+        """The column of vectors that is all there is of features: no dimension is a proxy."""
+        features = [one for one in self.audit.data.columns if one.role == "feature"]
+        return features[0] if [one.kind for one in features] == ["vector"] else None
 
     def several(self, attribute: str) -> bool:
         """Whether an attribute has more than two groups: their AUC is a mean over the groups."""
@@ -107,6 +114,8 @@ class Evidence:
 
     def proxies(self, attribute: str) -> list[str]:
         """Return the proxies: columns without which an attribute is predicted worse."""
+        if self.only_vectors:
+            return []
         return [
             one.column
             for one in self.audit.proxy_importance

@@ -320,12 +320,14 @@ class Findings:
         missed = next((m.missed for m in found if m.missed is not None), None)
         if missed:  # what every split reaches
             n_columns = min(m.n_columns for m in found)
+        near = _of_splits(*zip(*(m.neighbours_kept for m in found), strict=True))
         return replace(
             shown,
             n_columns=n_columns,
             variance_kept=_estimate(*kept, self.confidence, (-float("inf"), 1)),
             fit_seconds=float(np.median([m.seconds for m in found])),
             note=f"{n_columns} of {missed} components: no more are available." if missed else "",
+            neighbours_kept=_estimate(*near, self.confidence, (0, 1)),
         )
 
     def _leaks(self, setting: Setting) -> list[Leak]:

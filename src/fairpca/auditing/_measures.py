@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from ..errors import ManyLevelsWarning, UsageError
-from ..estimators import FairPCA
+from ..estimators import FairPCA, PlainPCA
 from ..metrics import (
     PROBES,
     AucDraws,
@@ -39,15 +40,21 @@ LAMBDAS = (0.1, 0.2, 0.5, 1.0)
 
 UNKNOWN = (float("nan"), float("nan"))
 
+MANY_COLUMNS, TREE_COLUMNS = 128, 100
+"""Of vectors of more numbers than the first, boosted trees read so many directions of most
+variance: each split of a tree looks through all columns, which takes long and finds no more."""
+
+N_NEIGHBOURS, _NEIGHBOUR_ROWS = 10, 2_000
+
 
 @dataclass(frozen=True, eq=False)
 class Measures:
     """What one representation shows on the held-out rows of one split.
 
     `seconds`, `failure`, `warned` and `missed` are those of fitting; `variance_kept` has its
-    standard error; leakage is by position of the attribute and probe; certificates are one per
-    attribute, of single columns on the first split; `scores` are by model, of shape (n, 1) or
-    (n, classes), of the rows that are judged.
+    standard error, and so has `neighbours_kept`; leakage is by position of the attribute and probe;
+    certificates are one per attribute, of single columns on the first split; `scores` are by model,
+    of shape (n, 1) or (n, classes), of the rows that are judged.
     """
 
     setting: Setting
@@ -58,6 +65,7 @@ class Measures:
     missed: int | None = None
     n_columns: int = 0
     variance_kept: tuple[float, float] = UNKNOWN
+    neighbours_kept: tuple[float, float] = UNKNOWN
     leakage: dict[tuple[int, str], AucDraws] = field(default_factory=dict)
     certificates: list[Certificate | None] = field(default_factory=list)
     scores: dict[str, np.ndarray] = field(default_factory=dict)
@@ -82,7 +90,8 @@ def measure(held_out: HeldOut, setting: Setting, effort: Effort, confidence: flo
         missed=fitted.missed,
         n_columns=T.shape[1],
         variance_kept=UNKNOWN if for_target else _variance_kept(held_out, T_train, T),
-        leakage=_leakage(held_out, T, effort),
+        neighbours_kept=UNKNOWN if for_target else _neighbours_kept(held_out, T),
+        leakage=_leakage(held_out, T, effort, T_train),
         certificates=certify(held_out, T, confidence) if for_target else [],
         scores=scores,
     )
@@ -113,7 +122,36 @@ def _of_enough(codes: np.ndarray, least: int) -> np.ndarray:
     return np.append(np.where(enough, np.cumsum(enough) - 1, -1), -1)[codes]
 
 
-def _leakage(held_out: HeldOut, T: np.ndarray, effort: Effort) -> dict[tuple[int, str], AucDraws]:
+def _seen_by(
+    model: str, held_out: HeldOut, T_train: np.ndarray
+) -> Callable[[np.ndarray], np.ndarray]:
+    """Return what a model reads of rows of a representation: of long vectors, trees read less.
+
+    These are the directions of most variance of the rows to fit; attributes are not looked at.
+    """
+    blocks = [where for where in held_out.vectors if len(where) > MANY_COLUMNS]
+    if model != "boosting" or not blocks or T_train.shape[1] != held_out.rows.X.shape[1]:
+        return lambda T: T
+    others = np.setdiff1d(np.arange(T_train.shape[1]), np.concatenate(blocks))
+    directions = [
+        fit_available_components(partial(_directions, T_train[:, where]), TREE_COLUMNS)
+        for where in blocks
+    ]
+
+    def seen(T: np.ndarray) -> np.ndarray:
+        found = [pca.transform(T[:, where]) for pca, where in zip(directions, blocks, strict=True)]
+        return np.hstack([T[:, others], *found])
+
+    return seen
+
+
+def _directions(T: np.ndarray, k: int) -> PlainPCA:
+    return PlainPCA(k).fit(T)
+
+
+def _leakage(
+    held_out: HeldOut, T: np.ndarray, effort: Effort, T_train: np.ndarray | None = None
+) -> dict[tuple[int, str], AucDraws]:
     """Ask every probe for every attribute: the numbers of `fairpca.metrics.leakage`.
 
     All probes of an attribute have the same folds and permutations, so that it can be told what
@@ -123,6 +161,7 @@ def _leakage(held_out: HeldOut, T: np.ndarray, effort: Effort) -> dict[tuple[int
         return {}  # further splits are for decisions
     rng = np.random.default_rng([held_out.rows.seed, held_out.index])
     found = {}
+    seen = {name: _seen_by(name, held_out, T if T_train is None else T_train)(T) for name in PROBES}
     n_probed = len(held_out.codes if effort.joint else held_out.rows.sensitive)  # single ones first
     for position, codes in enumerate(held_out.codes[:n_probed]):
         if codes.max() < 1:
@@ -132,7 +171,7 @@ def _leakage(held_out: HeldOut, T: np.ndarray, effort: Effort) -> dict[tuple[int
         weights = _weighed_back(held_out.weights, codes, chosen)
         for name in PROBES:
             found[position, name] = cross_fitted_aucs(
-                T[chosen],
+                seen[name][chosen],
                 codes[chosen],
                 name,
                 effort.folds,
@@ -175,12 +214,14 @@ def _fitted_model(name: str, held_out: HeldOut, T_train: np.ndarray, effort: Eff
     model = make_probe(name, n_levels, as_is=True, number=number)
     centre, unit = (rows.y.mean(), rows.y.std() or 1.0) if number else (0.0, 1.0)
     y = (rows.y[chosen] - centre) / unit if number else rows.y[chosen].astype(int)
+    seen = _seen_by(name, held_out, T_train[chosen])
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # a rough fit is a model, too
         weights = None if rows.weights is None else rows.weights[chosen]
-        fit_probe(model, T_train[chosen], y, sample_weight=weights)
+        fit_probe(model, seen(T_train[chosen]), y, sample_weight=weights)
 
     def scores(T: np.ndarray) -> np.ndarray:
+        T = seen(T)
         found = model.predict(T)[:, None] * unit + centre if number else level_scores(model, T)
         return np.asarray(found, dtype=np.float32)
 
@@ -232,6 +273,31 @@ def _variance_kept(held_out: HeldOut, T_train: np.ndarray, T: np.ndarray) -> tup
     return 1.0 - lost, float(np.linalg.norm(left - lost * whole) / whole.sum())
 
 
+def _neighbours_kept(held_out: HeldOut, T: np.ndarray) -> tuple[float, float]:
+    """Return the share of nearest neighbours that a representation keeps, and its error.
+
+    Held-out rows are near by their cosine about the mean; rows without vectors are not compared.
+    """
+    if not held_out.vectors or held_out.index > 1 or len(T) <= N_NEIGHBOURS:
+        return UNKNOWN  # one round is enough
+    rng = np.random.default_rng([held_out.rows.seed, held_out.index])
+    rows = np.sort(rng.permutation(len(T))[:_NEIGHBOUR_ROWS])
+    near = []
+    for of in (held_out.X[rows], T[rows]):
+        centred = of - of.mean(axis=0)
+        length = np.linalg.norm(centred, axis=1, keepdims=True)
+        centred /= np.where(length > 0, length, 1.0)
+        cosines = centred @ centred.T
+        np.fill_diagonal(cosines, -np.inf)
+        near.append(np.zeros(cosines.shape, dtype=bool))
+        nearest = np.argpartition(-cosines, N_NEIGHBOURS, axis=1)[:, :N_NEIGHBOURS]
+        np.put_along_axis(near[-1], nearest, True, axis=1)
+    kept = (near[0] & near[1]).sum(axis=1) / N_NEIGHBOURS
+    w = np.ones(len(rows)) if held_out.weights is None else held_out.weights[rows]
+    mean = float(np.average(kept, weights=w))
+    return mean, float(np.linalg.norm(w * (kept - mean)) / w.sum())
+
+
 def measure_curve(held_out: HeldOut, model: str, effort: Effort) -> list[Measures]:
     """Predict at every lambda; fair PCA is solved once, from one pass."""
     rows = held_out.rows
@@ -264,14 +330,15 @@ def carried(held_out: HeldOut, position: int, effort: Effort) -> dict[str, tuple
     test = _sampled_with_rare_groups(codes, effort.probe_rows // 2, rng)
     model = make_probe("boosting", int(train_codes.max()) + 1)
     weights = _weighed_back(held_out.rows.weights, train_codes, train)
-    fit_probe(model, held_out.rows.X[train], train_codes[train], sample_weight=weights)
+    seen = _seen_by("boosting", held_out, held_out.rows.X[train])
+    fit_probe(model, seen(held_out.rows.X[train]), train_codes[train], sample_weight=weights)
     w = _weighed_back(held_out.weights, codes, test)
     w = np.ones(len(test)) if w is None else w
     X = held_out.X[test]
-    auc, own = mean_auc(level_scores(model, X), codes[test], w)
+    auc, own = mean_auc(level_scores(model, seen(X)), codes[test], w)
     found = {}
     for column, shuffled in _shuffled(held_out, X, rng):
-        without, other = mean_auc(level_scores(model, shuffled), codes[test], w)
+        without, other = mean_auc(level_scores(model, seen(shuffled)), codes[test], w)
         found[column] = (auc - without, float(np.linalg.norm(own - other)))
     return found
 
@@ -343,7 +410,10 @@ def _linear_weights(held_out: HeldOut, estimator: Any, model: Any) -> dict[str, 
             return {}
     found: dict[str, list[Weight]] = {}
     assert held_out.encoder is not None
+    of_vectors = {c.name for c in held_out.encoder.columns_ if c.kind == "vector"}
     for one in held_out.encoder.column_weights(coefficients):
+        if one.column in of_vectors:
+            continue  # a dimension means nothing by itself
         if max(abs(one.weight), abs(one.effect)) > LARGEST_NUMBER:
             continue  # one more of a column of 1e-300 is no change that could be, and no number
         found.setdefault(one.column, []).append(Weight(one.what, one.weight, one.effect))

@@ -13,7 +13,7 @@ import numpy as np
 from .._attributes import Roles
 from ..errors import AuditError
 from ..models import FEWEST_ROWS, MOST_GROUPS, Measured, measure_attribute
-from ..tables import Table, TableEncoder, find_person
+from ..tables import Table, TableEncoder, bytes_of_vectors, find_person
 from ._phrases import percent
 from ._representations import TrainingRows
 from ._results import Attribute, Column, Data, Group, Notice, Reading, Target
@@ -326,6 +326,7 @@ def named_people(column: Series) -> tuple[np.ndarray, list[Notice]]:
 
 
 def numbered(column: Series) -> np.ndarray:
+    column = bytes_of_vectors(column)
     try:
         codes, _ = column.factorize()
     except TypeError:  # lists, say

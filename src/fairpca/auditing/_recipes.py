@@ -19,12 +19,12 @@ def python_recipe(audit: Audit, setting: Setting) -> str:
     given = {**_asked(audit, key), **METHODS[key].recipe, **_size(setting)}
     arguments = [f"    {name}={value!r}," for name, value in given.items()]
     exceeds = _exceeds(audit, key)
-    table = _table(data, as_frame=bool(exceeds)) if data.source else "table"
+    table = _table(data, as_frame=bool(exceeds)) if data.source else _frame(data)
     return "\n".join(
         [
             "import fairpca.tables" if "fairpca.tables" in table else "import fairpca",
             "",
-            *([f"table = {table}"] if exceeds and data.source else []),
+            *([f"table = {table}"] if exceeds and table != "table" else []),
             *([exceeds] if exceeds else []),
             "model = fairpca.fit_table(",
             f"    {'table' if exceeds else table},",
@@ -40,7 +40,7 @@ def python_recipe(audit: Audit, setting: Setting) -> str:
 def shell_recipe(audit: Audit, setting: Setting) -> str:
     """Return the command that does the same; none where the table has to be changed first."""
     key = setting.method
-    if _exceeds(audit, key):
+    if _exceeds(audit, key) or _vectors(audit.data) is not None:
         return ""
     method = {name: value.replace("_", "-") for name, value in METHODS[key].recipe.items()}
     given = {**_reading(audit.data), **_asked(audit, key), **method, **_size(setting)}
@@ -74,13 +74,17 @@ def audit_again(audit: Audit) -> str:
         quick=settings.quick,
         owner=data.owner or None,
         note=data.note or None,
-        **_reading(data),
     )
-    if data.source:
+    if data.source and _vectors(data) != "":
         points = {"max_gap": f"{100 * settings.max_gap:g}"}
-        return _command("audit", data.source, given | points)
+        return _command("audit", data.source, given | points | _reading(data))
     lines = [f"    {name}={value!r}," for name, value in given.items()]
-    return "\n".join(["import fairpca", "", "fairpca.audit(", "    frame,", *lines, ")"])
+    module, table = "fairpca", "frame"
+    if data.source:  # and an array in memory
+        module, table = "fairpca.tables", _table(data, as_frame=False)
+    elif (file := _vectors(data)) is not None:
+        lines.append(f"    vectors={repr(file) if file else 'vectors'},")
+    return "\n".join([f"import {module}", "", "fairpca.audit(", f"    {table},", *lines, ")"])
 
 
 def _given(**options: Any) -> dict[str, Any]:
@@ -137,8 +141,18 @@ def _table(data: Data, *, as_frame: bool) -> str:
         skipped, encoding = reading.skip_lines or None, reading.encoding
         given = {**_given(columns=reading.columns, skip_lines=skipped, encoding=encoding), **header}
     options = "".join(f", {name}={value!r}" for name, value in given.items())
+    if (vectors := _vectors(data)) is not None:
+        options += f", vectors={repr(vectors) if vectors else 'vectors'}"
     read = f"fairpca.tables.read_table({data.source!r}{options})"
     return f"{read}.frame" if as_frame else read
+
+
+def _frame(data: Data) -> str:
+    """Return Python for a table in memory, perhaps with vectors that were no column of it."""
+    if _vectors(data) is None:
+        return "table"
+    *_, name = (one.name for one in data.columns if one.kind == "vector")
+    return f"table.assign(**{{{name!r}: list(vectors)}})"
 
 
 def _reading(data: Data) -> dict[str, Any]:
@@ -152,7 +166,13 @@ def _reading(data: Data) -> dict[str, Any]:
         no_header=reading.header is False,
         skip_lines=reading.skip_lines or None,
         encoding=reading.encoding,
+        vectors=reading.vectors or None,
     )
+
+
+def _vectors(data: Data) -> str | None:
+    """Return the file of vectors that were added; empty for an array, None where there is none."""
+    return None if data.reading is None else data.reading.vectors
 
 
 def _command(name: str, source: str, given: dict[str, Any]) -> str:

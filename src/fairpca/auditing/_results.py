@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 from ..metrics import PROBES
 
-SCHEMA_VERSION = "4.0"
+SCHEMA_VERSION = "4.1"
 """Changes of the first number break readers; changes of the second add fields."""
 
 
@@ -138,12 +138,13 @@ class Target:
 
 @dataclass(frozen=True)
 class Reading:
-    """Options with which a text file was read."""
+    """Options with which a file was read."""
 
     columns: list[str] | None = doc("Column names.")
     header: bool | None = doc("Whether the first line has the names.")
     skip_lines: Count = doc("Lines skipped.")
     encoding: str | None = doc("Encoding.", None)
+    vectors: str | None = doc("File of vectors added as a column; empty for an array.", None)
 
 
 @dataclass(frozen=True)
@@ -213,6 +214,10 @@ class Representation:
     fit_seconds: Number | None = doc("Median time of a fit.")
     failure: str | None = doc("Why it could not be fitted.")
     note: str = doc("Such as fewer components than asked for.")
+    neighbours_kept: Estimate | None = doc(
+        "Of vectors: share of the 10 nearest held-out rows, of up to 2,000, that stay nearest.",
+        None,
+    )
 
 
 @dataclass(frozen=True)

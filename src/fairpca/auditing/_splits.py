@@ -109,6 +109,15 @@ class HeldOut:
         return self.all_codes or self.codes
 
     @property
+    def vectors(self) -> list[np.ndarray]:
+        """Places in `X` of each column of vectors, such as embeddings."""
+        if self.encoder is None:
+            return []
+        kinds = {column.name: column.kind for column in self.encoder.columns_}
+        places = self.encoder.outputs_by_column
+        return [where for name, where in places.items() if kinds[name] == "vector"]
+
+    @property
     def n_levels(self) -> int:
         """Columns of scores: one of a binary target or a number, else one for each class."""
         return 1 if self.rows.target_kind != "classes" else len(np.atleast_1d(self.rate))

@@ -93,6 +93,7 @@ def audit(
     owner: str = "",
     note: str = "",
     labels: Mapping[str, str] | None = None,
+    vectors: Any = None,
 ) -> Audit:
     """Measure what a table reveals about sensitive attributes, and what it costs to remove it.
 
@@ -175,6 +176,9 @@ def audit(
         What readers of the report should know: source, purpose, who is missing.
     labels : dict of str to str, optional
         Readable names of columns, by name: ``{"loanprc": "loan-to-price ratio"}``.
+    vectors : path or array-like of shape (n_samples, n_dimensions), default=None
+        A vector for each row of the table, such as an embedding, beside its other features: a file
+        that `numpy.save` wrote, or an array. A column of vectors in the table needs no option.
 
     Returns
     -------
@@ -233,6 +237,7 @@ def audit(
         n_components=n_components,
         effort=effort,
         seed=seed,
+        vectors=vectors,
     )
     data = _described(question, title, owner, note, labels)
     by_rows = max(effort.least_rounds, effort.many_rows // len(question.features))

@@ -176,9 +176,9 @@ def _column_values(graph: _Graph, encoder: Any) -> str:
     if others:
         shown = ", ".join(repr(name) for name in others[:10]) + (", ..." if others[10:] else "")
         raise ExportError(
-            f"ONNX has no operators for texts and dates, so the columns {shown} cannot be part of "
-            f"the graph. Export the map alone with preprocessing=False and encode rows with the "
-            f"model's encoder, or fit without these columns."
+            f"ONNX has no operators for texts, dates or vectors, so the columns {shown} cannot "
+            f"be part of the graph. Export the map alone with preprocessing=False and encode rows "
+            f"with the model's encoder, or fit without these columns."
         )
     # All inputs come first: their names are the columns', and nodes take what is left.
     inputs = []

@@ -31,7 +31,7 @@ from .._attributes import (
     read_column,
 )
 from ..errors import SingleGroupError, TableError, UsageError
-from ..tables import MARKS, Table, number, read_table
+from ..tables import MARKS, Table, number, read_table, with_vectors
 
 if TYPE_CHECKING:
     from pandas import Series
@@ -529,13 +529,13 @@ def _as_text(value: Any) -> str:
     return str(value).strip() or "(blank)"
 
 
-def as_table(table: Any) -> Table:
-    """Return what users pass as a table."""
-    if isinstance(table, Table):
-        return table
+def as_table(table: Any, vectors: Any = None) -> Table:
+    """Return what users pass as a table, perhaps with a vector for each row."""
     if isinstance(table, str | Path):
-        return read_table(table)
-    return replace(Table.from_frame(table), source="")
+        return read_table(table, vectors=vectors)
+    if not isinstance(table, Table):
+        table = replace(Table.from_frame(table), source="")
+    return with_vectors(table, vectors)
 
 
 def roles_in(

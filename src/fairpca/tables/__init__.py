@@ -31,8 +31,19 @@ from ._open import (
     open_table,
     open_tables,
     read_table,
+    with_vectors,
 )
-from ._table import Table, arrow_columns, arrow_to_pandas, decoded, distinct, family, simple
+from ._table import (
+    Table,
+    arrow_columns,
+    arrow_to_pandas,
+    bytes_of_vectors,
+    decoded,
+    distinct,
+    family,
+    is_vector,
+    simple,
+)
 from ._text_values import (
     MARKS,
     NULL_STRINGS,

@@ -9,8 +9,8 @@ import numpy as np
 from .._attributes import folded
 from ._adapters import import_arrow
 from ._dates_and_texts import DateColumn, TextColumn, date_format
-from ._frozen_columns import MOST_LEVELS, Learned, LevelColumn, NumberColumn
-from ._table import is_text
+from ._frozen_columns import MOST_LEVELS, Learned, LevelColumn, NumberColumn, VectorColumn
+from ._table import is_text, is_vector
 from ._text_values import (
     Numbers,
     about_numbers,
@@ -20,7 +20,7 @@ from ._text_values import (
     nearly_numbers,
 )
 
-FrozenColumn = NumberColumn | LevelColumn | DateColumn | TextColumn
+FrozenColumn = NumberColumn | LevelColumn | DateColumn | TextColumn | VectorColumn
 """The kinds. Model files hold no others; ONNX has operators for the first two."""
 
 
@@ -38,6 +38,8 @@ def learn(name: str, array: Any, like: FrozenColumn | None = None, **numbers: An
     types, kind = import_arrow().types, array.type
     if array.null_count == len(array):
         return _empty(array)
+    if is_vector(kind):
+        return VectorColumn.learned(name, array)
     declared, settled = types.is_dictionary(kind), isinstance(like, LevelColumn | TextColumn)
     if not settled and (types.is_timestamp(kind) or types.is_date(kind)):
         return DateColumn.learned(name, array, None)

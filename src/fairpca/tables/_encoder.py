@@ -47,7 +47,8 @@ class TableEncoder:
     mean_ : ndarray of shape (n_features_out,)
         Mean of each output in the training data.
     scale_ : ndarray of shape (n_features_out,)
-        Standard deviation of each output in the training data.
+        Standard deviation of each output in the training data; all dimensions of a vector share
+        the root of their mean variance.
 
     Notes
     -----
@@ -58,10 +59,12 @@ class TableEncoder:
     category   one indicator per level, "missing" being a level; of two levels one
     date       year, month, day, hour and seconds since 1970; missing ones are average
     text       more than 40 levels: 10 combinations of groups of 3 and 4 letters
+    vector     the numbers of a list of floats, such as an embedding
     =========  ====================================================================
 
     Where more than 2 % of numbers, dates or texts are missing, being missing is an output. All
-    outputs have mean 0 and standard deviation 1 in the training data.
+    outputs have mean 0 and standard deviation 1 in the training data; those of a vector are one
+    block with one unit, in which their mean variance is 1, so that distances stay as they are.
 
     In new data, a level that was not in the training data has none of the indicators; where two
     levels share one, it is at their average. A text that is not a number, in a column of numbers,

@@ -1,9 +1,9 @@
 """What was learned about one column, as plain data, and how its rows become numbers.
 
-Numbers and levels are here, dates and texts in `_dates_and_texts`; `_column_kinds` tells which of
-them a column is. Each has `learned`, which makes it from a column, the names of its w `outputs`,
-and `rows`, which returns finite numbers of shape (u, w) and which of them each row has: codes of
-shape (n,), or None where row i has the numbers i.
+Numbers, vectors and levels are here, dates and texts in `_dates_and_texts`; `_column_kinds` tells
+which of them a column is. Each has `learned`, which makes it from a column, the names of its w
+`outputs`, and `rows`, which returns finite numbers of shape (u, w) and which of them each row has:
+codes of shape (n,), or None where row i has the numbers i.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from .._attributes import about_spellings, folded, one_spelling
 from .._files import is_array, is_count, is_number, record
 from ..errors import TableError
 from ._adapters import import_arrow
-from ._table import distinct, is_text
+from ._table import distinct, is_text, is_vector
 from ._text_values import Numbers, are_truths, cleaned, number, numbers_of_texts
 
 MISSING_SHARE = 0.02
@@ -32,7 +32,7 @@ MOST_LEVELS = 40
 @record()
 @dataclass(frozen=True)
 class Column:
-    """What became of a column: numeric, category, text, date; constant and empty ones are left out.
+    """What became of a column: numeric, category, text, date, vector; constant ones are left out.
 
     `n_missing` rows have no value, the others `n_distinct` ones, which became `n_outputs` columns.
     """
@@ -197,6 +197,76 @@ class NumberColumn:
         if n_infinite:
             note = "; ".join(filter(None, [note, f"{n_infinite} infinite values count as missing"]))
         return Learned(column, "numeric", n_missing, n_distinct, mean, scale, note)
+
+
+@record()
+@dataclass(frozen=True)
+class VectorColumn:
+    """A vector of `width` numbers per row, such as an embedding of a text or an image.
+
+    Its numbers stay one block: each less its mean, all in units of one deviation, the root of their
+    mean variance. So lengths and angles about the mean stay as they are.
+    """
+
+    name: str
+    width: int
+
+    def _fits_together(self) -> bool:
+        return isinstance(self.name, str) and is_count(self.width) and self.width > 0
+
+    @property
+    def outputs(self) -> list[str]:
+        """Names of the outputs."""
+        return [f"{self.name}_{i}" for i in range(self.width)]
+
+    def rows(self, array: Any) -> tuple[None, np.ndarray]:
+        """Return the vectors, of shape (n, width)."""
+        values = vectors(array, self.name)
+        if len(values) and values.shape[1] != self.width:
+            raise TableError(
+                f"Column '{self.name}' has vectors of {values.shape[1]} numbers here, but of "
+                f"{self.width} when the encoder was fitted. Take those of the same model."
+            )
+        return None, values.reshape(len(values), self.width)
+
+    @staticmethod
+    def learned(name: str, array: Any) -> Learned:
+        """Learn the mean, and the deviation that all dimensions share."""
+        values = vectors(array, name)
+        mean, scale = means_and_deviations(values)
+        varies = scale > 0
+        scale[varies] = np.sqrt(np.mean(scale[varies] ** 2))
+        column, n_distinct = VectorColumn(name, values.shape[1]), len(np.unique(values, axis=0))
+        note = "one block: the dimensions share one unit"
+        return Learned(column, "vector", 0, n_distinct, mean, scale, note)
+
+
+def vectors(array: Any, name: str) -> np.ndarray:
+    """Return an Arrow array of lists of numbers as floats of shape (n, d), all finite."""
+    arrow = import_arrow()
+    if not is_vector(array.type):
+        raise TableError(
+            f"Column '{name}' held vectors when the encoder was fitted, but is of the type "
+            f"{array.type} here. Give it lists of numbers, or fit again."
+        )
+    lengths = arrow.compute.fill_null(arrow.compute.list_value_length(array), -1).to_numpy()
+    odd = np.flatnonzero(lengths != lengths[:1])
+    row, n = (int(odd[0]), int(lengths[odd[0]])) if len(odd) else (0, int(lengths[:1].sum()))
+    if len(odd) or n < (1 if len(array) else 0):
+        what = "no vector" if n < 0 else f"a vector of {n} numbers"
+        raise TableError(
+            f"Column '{name}' has {what} in row {row + 1}, but all vectors must be of one length, "
+            f"at least 1. Leave out such rows, or ignore the column."
+        )
+    numbers = array.flatten().cast(arrow.float64()).to_numpy(zero_copy_only=False)
+    values: np.ndarray = numbers.reshape(len(array), max(n, 1))
+    if not np.isfinite(values).all():
+        row = int(np.flatnonzero(~np.isfinite(values).all(axis=1))[0])
+        raise TableError(
+            f"Column '{name}' has a vector with a missing or infinite number in row {row + 1}. "
+            f"Leave out such rows, or ignore the column."
+        )
+    return values
 
 
 def are_known(values: np.ndarray, missing: tuple[float, ...]) -> np.ndarray:

@@ -20,7 +20,7 @@ from ._adapters import import_arrow
 from ._dates_and_texts import date_format
 from ._frozen_columns import MOST_LEVELS, are_known, floats
 from ._protected_names import about_protected, protected_attribute
-from ._table import arrow_columns, is_text
+from ._table import arrow_columns, is_text, is_vector
 from ._text_values import (
     about_numbers,
     as_numbers,
@@ -153,6 +153,8 @@ def check_columns(
     of its levels. From 0.8 on the column is pointed out, from 0.95 on as a warning. For integers
     that look like ids, digits are tested as well. Combinations of columns are left to an audit.
 
+    Vectors, such as embeddings, are not looked at: no single dimension of them means anything.
+
     Features whose names look like marital status, age, religion, disability, pregnancy, nationality
     or origin, ethnic origin, sex, sexual orientation, union membership, veteran status or place of
     residence are one warning, unless they are constant or a copy of a declared attribute.
@@ -178,6 +180,8 @@ def check_columns(
         if name not in arrays:
             raise TableError(f"The table has no column '{name}'.{did_you_mean(name, list(arrays))}")
     n = len(next(iter(arrays.values()))) if arrays else 0
+    order = {name: i for i, name in enumerate(arrays)}
+    arrays = {name: a for name, a in arrays.items() if name in named or not is_vector(a.type)}
     rows = np.arange(n)
     rng = np.random.default_rng(seed)
     if n > max_rows:
@@ -224,7 +228,6 @@ def check_columns(
                 labels = classes.labels if classes.n_bins > 3 else None
                 of = f"'{other}' = '{labels[best]}'" if labels is not None else f"'{other}'"
                 found.append(_tells(name, other, auc, of + how, other == target))
-    order = {name: i for i, name in enumerate(arrays)}
     return sorted(found, key=lambda x: (x.severity != "warning", order.get(x.column, -1)))
 
 
@@ -365,8 +368,9 @@ def find_person(frame: Any, sensitive: Sequence[str], candidates: Sequence[str])
     rows agree in what describes it, and in few other columns. Floats are nobody's
     name, and a weight of a survey is that of all people who were drawn alike.
     """
-    arrays = arrow_columns(frame)
-    n = len(next(iter(arrays.values())))
+    arrays = {n: a for n, a in arrow_columns(frame).items() if not is_vector(a.type)}
+    candidates = [name for name in candidates if name in arrays]
+    n = len(frame)
     if n > ROWS:
         rows = np.sort(np.random.default_rng(0).choice(n, ROWS, replace=False))
         arrays, n = {name: array.take(rows) for name, array in arrays.items()}, ROWS

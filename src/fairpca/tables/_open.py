@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .._attributes import did_you_mean
+from .._numerics import on_the_host
 from ..datasets import load_loanapp
 from ..errors import TableError
 from ._adapters import import_arrow, import_pandas
@@ -54,6 +56,7 @@ def read_table(
     header: bool | None = None,
     skip_lines: int = 0,
     encoding: str | None = None,
+    vectors: Any = None,
 ) -> Table:
     r"""Read a table from a CSV, Parquet or Feather file, or the built-in data set.
 
@@ -72,6 +75,10 @@ def read_table(
     encoding : str, default=None
         For text files: the encoding, such as "cp1252" of Windows or "latin-1". By default UTF-8, or
         UTF-16 where the file begins with its mark; a line that is not text raises an error.
+    vectors : path or array-like of shape (n_samples, n_dimensions), default=None
+        A vector for each row, such as the embedding of a text: a file that `numpy.save` wrote, or
+        an array of NumPy, torch or another library. It becomes a column of the table, called as
+        the file is, or "vectors".
 
     Returns
     -------
@@ -110,7 +117,7 @@ def read_table(
     [30, 40]
     """
     if is_built_in(source):
-        return _built_in()
+        return with_vectors(_built_in(), vectors)
     told = _told(columns=columns, header=header, skip_lines=skip_lines, encoding=encoding)
     file = open_table(source, **told)
     try:
@@ -120,8 +127,8 @@ def read_table(
             f"'{file.path}' does not fit into the memory as a whole. Draw some of its rows, or use "
             f"`fairpca fit` and `fairpca transform`, which read files in batches."
         ) from error
-    check_size(frame, f"'{file.path}'")
-    return Table(
+    check_size(frame, f"'{file.path}'", at_least=2 if vectors is None else 1)
+    table = Table(
         frame=frame,
         name=Path(file.path.name.removesuffix(".gz")).stem,
         source=str(source),
@@ -129,6 +136,67 @@ def read_table(
         renamed=file.renamed,
         reading=told,
     )
+    return with_vectors(table, vectors)
+
+
+def with_vectors(table: Table, vectors: Any) -> Table:
+    """Return a table with a vector for each row as one more column, as `read_table` explains."""
+    if vectors is None:
+        return table
+    path = vectors if isinstance(vectors, str | os.PathLike) else None
+    what = f"'{path}'" if path is not None else "vectors"
+    values = on_the_host(vectors) if path is None else _saved_array(Path(path).expanduser())
+    values = np.asarray(values)
+    n = len(table.frame)
+    if values.ndim != 2 or not values.size:
+        raise TableError(
+            f"{what} has the shape {values.shape}, but must have a row for each of the {n:,} rows "
+            f"of the table and a column for each dimension. Pass an array of 2 dimensions."
+        )
+    if values.dtype.kind != "f":
+        raise TableError(
+            f"{what} holds {values.dtype} numbers, but vectors are of float16, float32 or float64. "
+            f"Convert them, as with astype('float32')."
+        )
+    if len(values) != n:
+        raise TableError(
+            f"{what} has {len(values):,} rows, but the table has {n:,}: row i of one belongs to "
+            f"row i of the other. Pass one vector for each row, in the order of the table."
+        )
+    odd = np.flatnonzero(~np.isfinite(values).all(axis=1))
+    if len(odd):
+        raise TableError(
+            f"{what} has a missing or infinite number in row {odd[0] + 1:,} and in {len(odd):,} of "
+            f"{n:,} rows in all. Leave these rows out of both, or make their vectors again."
+        )
+    name = "vectors" if path is None else Path(path).stem
+    name = different_names([*table.frame.columns, name])[0][-1]
+    digest = hashlib.sha256(table.fingerprint.encode() + values.tobytes()).hexdigest()
+    return replace(
+        table,
+        frame=table.frame.assign(**{name: list(values)}),
+        fingerprint=f"sha256:{digest}",
+        reading={**table.reading, "vectors": "" if path is None else str(path)},
+    )
+
+
+def _saved_array(path: Path) -> Any:
+    """Return the array of a file that `numpy.save` wrote."""
+    path = existing_file(path)
+    try:
+        values = np.load(path, allow_pickle=False)
+    except (ValueError, EOFError) as error:
+        raise TableError(f"'{path}' {_NO_ARRAY}") from error
+    if not isinstance(values, np.ndarray):
+        values.close()
+        raise TableError(f"'{path}' {_NO_ARRAY}")
+    return values
+
+
+_NO_ARRAY = (
+    "is no file of one array of numbers, as numpy.save writes it. Write the vectors with "
+    "numpy.save, or as a column of a Parquet file."
+)
 
 
 def _built_in() -> Table:

@@ -145,7 +145,8 @@ def fingerprint_of_values(frame: Any) -> str:
     hashed = import_pandas().util.hash_pandas_object
     for name, column in frame.items():
         digest.update(f"{name}\0{column.dtype}\0".encode())
-        values = column.astype(str) if column.dtype == object else column
+        values = bytes_of_vectors(column)
+        values = values.astype(str) if values is column and column.dtype == object else values
         try:
             hashes = hashed(values, index=False)
         except TypeError:
@@ -215,7 +216,8 @@ def simple(array: Any) -> Any:
         )
     if str(kind) == "string_view":
         return array.cast(arrow.large_string())
-    usual = family(kind) in ("number", "text", "time", "time in a zone", "nothing", "bool")
+    plain = ("number", "text", "time", "time in a zone", "nothing", "bool", "vector")
+    usual = family(kind) in plain
     known = usual or types.is_date(kind) or types.is_duration(kind)
     return array if known else _as_texts(array.to_pylist())
 
@@ -247,13 +249,28 @@ def family(kind: Any) -> str:
         return "text"
     if types.is_timestamp(kind):
         return "time" if kind.tz is None else "time in a zone"
-    return str(kind)
+    return "vector" if is_vector(kind) else str(kind)
 
 
 def is_text(kind: Any) -> bool:
     """Tell whether an Arrow type is one of texts."""
     types = import_arrow().types
     return bool(types.is_string(kind) or types.is_large_string(kind))
+
+
+def is_vector(kind: Any) -> bool:
+    """Tell whether an Arrow type is one of lists of floats, such as embeddings."""
+    types = import_arrow().types
+    listed = types.is_list(kind) or types.is_large_list(kind) or types.is_fixed_size_list(kind)
+    return bool(listed and types.is_floating(kind.value_type))
+
+
+def bytes_of_vectors(column: Any) -> Any:
+    """Return a column of a DataFrame with arrays or lists as their bytes; others as they are."""
+    first = column.iloc[0] if len(column) else None
+    if not isinstance(first, np.ndarray | list) or column.isna().any():
+        return column
+    return column.map(lambda vector: np.asarray(vector).tobytes())
 
 
 def distinct(array: Any) -> tuple[np.ndarray, list[Any]]:

@@ -176,6 +176,8 @@ def _leakage_finding(evidence: Evidence, attribute: str) -> str:
 def _proxy_figures(evidence: Evidence) -> Iterator[Figure]:
     """Return a dot for each column without which an attribute is predicted less well."""
     for position, name in enumerate(evidence.singles):
+        if evidence.only_vectors:
+            break
         found = [one for one in evidence.audit.proxy_importance if one.attribute == name]
         strongest = [evidence.label(one) for one in evidence.proxies(name)[:3]]
         label = evidence.attribute_label(name)
@@ -193,7 +195,7 @@ def _proxy_figures(evidence: Evidence) -> Iterator[Figure]:
 def _influence_figure(evidence: Evidence) -> list[Figure]:
     """Return a dot for each column without which the recommended model decides differently."""
     found, number = (
-        evidence.audit.decision_importance,
+        [] if evidence.only_vectors else evidence.audit.decision_importance,
         Units(evidence.audit.data.target).kind == "number",
     )
     scale = 1 if number else 100

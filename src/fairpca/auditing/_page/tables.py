@@ -300,6 +300,7 @@ def _options_table(evidence: Evidence) -> Table:
                 ),
                 _ratio(option.ratio),
                 _utility(option.utility, units),
+                _neighbours(evidence, option),
                 Cell(
                     decimal(option.leak.value),
                     (interval(option.leak), evidence.attribute_label(option.leak_attribute)),
@@ -315,6 +316,7 @@ def _options_table(evidence: Evidence) -> Table:
             units.gap_name,
             "Four-fifths ratio",
             units.accuracy_name,
+            "Neighbours kept",
             "Attribute recovery (AUC)",
         ],
         rows,
@@ -353,6 +355,12 @@ def _ratio(estimate: Estimate | None) -> Cell:
         "below 0.80" if low else "",
         "seen" if low else "",
     )
+
+
+def _neighbours(evidence: Evidence, option: Option) -> Cell:
+    """Return the share of nearest neighbours that an option keeps; of a blend nobody knows."""
+    shown = evidence.representations[option.representation]
+    return _share(None if option.tradeoff else shown.neighbours_kept)
 
 
 def _utility(estimate: Estimate | None, units: Units) -> Cell:
@@ -610,20 +618,23 @@ def _influence_table(evidence: Evidence) -> Table:
 
 def _representation_table(evidence: Evidence) -> Table:
     """Return what was compared: what each representation guarantees, or why it is missing."""
+    shown = evidence.audit.representations
+    more = ["Neighbours kept"] if any(one.neighbours_kept for one in shown) else []
     return Table(
         "What was compared, what each method guarantees on training data, and what it keeps",
-        ["Representation", "What it guarantees", "Columns", "Variance kept"],
-        [_compared(one) for one in evidence.audit.representations],
+        ["Representation", "What it guarantees", "Columns", "Variance kept", *more],
+        [_compared(one)[: 4 + len(more)] for one in shown],
     )
 
 
 def _compared(one: Representation) -> list[Cell]:
     if one.failure:
         why = Cell(f"Could not be fitted: {one.failure}", tone="prose")
-        return [Cell(one.name), why, *[Cell("")] * 2]
+        return [Cell(one.name), why, *[Cell("")] * 3]
     return [
         Cell(one.name),
         Cell(one.guarantee, (one.note,), tone="prose"),
         Cell(whole(one.n_columns)),
         _share(one.variance_kept),
+        _share(one.neighbours_kept),
     ]
