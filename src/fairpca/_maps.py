@@ -195,13 +195,12 @@ class Removal(AffineMap):
             T = X.toarray() - (X @ along - there.mean @ along) @ away.T
             return np.where(there.gone, there.mean, T).astype(X.dtype, copy=False)
         found = LinearMap(self.along, self.mean)(X)
-        away, mean = like(self.away, X), like(self.mean, X)
         with full_precision(X):
-            T = _less(X, found, away)
+            T = _less(X, found, like(self.away, X))
         gone = to_numpy(self.gone)
         if not gone.any():
             return T
-        return array_namespace(X).where(placed(gone, X)[None, :], mean, T)
+        return array_namespace(X).where(placed(gone, X)[None, :], like(self.mean, X), T)
 
     def converted(self, convert: Callable[[Array], Array]) -> Removal:
         """Return the same map with every array converted, such as to another device."""
