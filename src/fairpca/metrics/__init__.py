@@ -10,6 +10,7 @@ from ._auc import (
     weight_below,
 )
 from ._certificate import Certificate, certified_gap
+from ._explained import ExplainedDifference, explained_difference
 from ._inputs import coded_levels, present_values, stratified_rows
 from ._leakage import Leakage, leakage
 from ._moments import covariance_gap, explained_variance_ratio, mean_gap
@@ -28,13 +29,16 @@ from ._parity import (
     true_positive_rate_difference,
 )
 from ._probes import PROBES, fit_probe, level_scores, make_probe
+from ._strata import Cells, Parts, Strata, strata_of
 
 __all__ = [
     "Certificate",
+    "ExplainedDifference",
     "Leakage",
     "certified_gap",
     "covariance_gap",
     "distribution_gap",
+    "explained_difference",
     "explained_variance_ratio",
     "false_positive_rate_difference",
     "leakage",

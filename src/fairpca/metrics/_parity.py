@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 from .._attributes import check_frames, rows_named
 from ..errors import MissingTargetError, UsageError
 from ._inputs import coded_levels, present_values, row_weights, score_places
+from ._strata import conditional_difference, strata_of
 
 _ROUNDING = 1e-12  # by so much equal shares may differ
 
@@ -68,6 +69,7 @@ def selection_rate_difference(
     sensitive_features: ArrayLike,
     pos_label: Any = 1,
     sample_weight: ArrayLike | None = None,
+    given: Any = None,
 ) -> float:
     """Return the same as fairlearn.metrics.selection_rate_difference: 0 is demographic parity.
 
@@ -86,6 +88,9 @@ def selection_rate_difference(
         The positive label and decision.
     sample_weight : array-like of shape (n_samples,), default=None
         How much each row counts; only ratios matter.
+    given : array-like, frame or dict, default=None
+        Legitimate factors, as in `explained_difference`: groups are compared within their strata,
+        and the difference is the largest that the factors leave unexplained.
 
     Returns
     -------
@@ -108,8 +113,8 @@ def selection_rate_difference(
     ... )
     0.25
     """
-    given = y_true, y_pred, sensitive_features, pos_label, sample_weight
-    return largest_difference(_rates("selection rate", *given))
+    asked = y_true, y_pred, sensitive_features, pos_label, sample_weight
+    return _difference("selection rate", *asked, given)
 
 
 def selection_rate_ratio(
@@ -165,8 +170,8 @@ def selection_rate_ratio(
     >>> selection_rate_ratio(None, [1, 1, 0, 1], sensitive_features=["a", "a", "b", "b"])
     0.5
     """
-    given = y_true, y_pred, sensitive_features, pos_label, sample_weight
-    rates = _rates("selection rate", *given)
+    asked = y_true, y_pred, sensitive_features, pos_label, sample_weight
+    rates = _rates("selection rate", *asked)
     if rates.max() == 0:
         raise UsageError(
             f"y_pred selects ({pos_label!r}) nobody in {np.shape(y_pred)[0]} rows, or nobody who "
@@ -183,6 +188,7 @@ def true_positive_rate_difference(
     sensitive_features: ArrayLike,
     pos_label: Any = 1,
     sample_weight: ArrayLike | None = None,
+    given: Any = None,
 ) -> float:
     """Return the same as fairlearn.metrics.true_positive_rate_difference: 0 is equal opportunity.
 
@@ -200,6 +206,9 @@ def true_positive_rate_difference(
         The positive label and decision.
     sample_weight : array-like of shape (n_samples,), default=None
         How much each row counts; only ratios matter.
+    given : array-like, frame or dict, default=None
+        Legitimate factors, as in `explained_difference`: groups are compared within their strata,
+        and the difference is the largest that the factors leave unexplained.
 
     Returns
     -------
@@ -223,8 +232,8 @@ def true_positive_rate_difference(
     >>> true_positive_rate_difference([1, 0, 1, 1], [1, 1, 0, 1], sensitive_features=sex)
     0.5
     """
-    given = y_true, y_pred, sensitive_features, pos_label, sample_weight
-    return largest_difference(_rates("true positive rate", *given))
+    asked = y_true, y_pred, sensitive_features, pos_label, sample_weight
+    return _difference("true positive rate", *asked, given)
 
 
 def false_positive_rate_difference(
@@ -234,6 +243,7 @@ def false_positive_rate_difference(
     sensitive_features: ArrayLike,
     pos_label: Any = 1,
     sample_weight: ArrayLike | None = None,
+    given: Any = None,
 ) -> float:
     """Return the same as fairlearn.metrics.false_positive_rate_difference.
 
@@ -252,6 +262,9 @@ def false_positive_rate_difference(
         The positive label and decision.
     sample_weight : array-like of shape (n_samples,), default=None
         How much each row counts; only ratios matter.
+    given : array-like, frame or dict, default=None
+        Legitimate factors, as in `explained_difference`: groups are compared within their strata,
+        and the difference is the largest that the factors leave unexplained.
 
     Returns
     -------
@@ -274,8 +287,8 @@ def false_positive_rate_difference(
     >>> false_positive_rate_difference([1, 0, 0, 1], [1, 1, 0, 1], sensitive_features=sex)
     1.0
     """
-    given = y_true, y_pred, sensitive_features, pos_label, sample_weight
-    return largest_difference(_rates("false positive rate", *given))
+    asked = y_true, y_pred, sensitive_features, pos_label, sample_weight
+    return _difference("false positive rate", *asked, given)
 
 
 def precision_difference(
@@ -285,6 +298,7 @@ def precision_difference(
     sensitive_features: ArrayLike,
     pos_label: Any = 1,
     sample_weight: ArrayLike | None = None,
+    given: Any = None,
 ) -> float:
     """Return the largest difference between groups in precision: 0 is predictive parity.
 
@@ -305,6 +319,9 @@ def precision_difference(
         The positive label and decision.
     sample_weight : array-like of shape (n_samples,), default=None
         How much each row counts; only ratios matter.
+    given : array-like, frame or dict, default=None
+        Legitimate factors, as in `explained_difference`: groups are compared within their strata,
+        and the difference is the largest that the factors leave unexplained.
 
     Returns
     -------
@@ -327,8 +344,8 @@ def precision_difference(
     >>> precision_difference([1, 0, 0, 1], [1, 1, 0, 1], sensitive_features=sex)
     0.5
     """
-    given = y_true, y_pred, sensitive_features, pos_label, sample_weight
-    return largest_difference(_rates("precision", *given))
+    asked = y_true, y_pred, sensitive_features, pos_label, sample_weight
+    return _difference("precision", *asked, given)
 
 
 def mean_prediction_difference(
@@ -337,6 +354,7 @@ def mean_prediction_difference(
     *,
     sensitive_features: ArrayLike,
     sample_weight: ArrayLike | None = None,
+    given: Any = None,
 ) -> float:
     """Return the largest difference between groups' mean predictions of a continuous target.
 
@@ -352,6 +370,9 @@ def mean_prediction_difference(
         Group of each row; floats with fractions are cut at their median.
     sample_weight : array-like of shape (n_samples,), default=None
         How much each row counts; only ratios matter.
+    given : array-like, frame or dict, default=None
+        Legitimate factors, as in `explained_difference`: groups are compared within their strata,
+        and the difference is the largest that the factors leave unexplained.
 
     Returns
     -------
@@ -370,11 +391,11 @@ def mean_prediction_difference(
     2.5
     """
     found, place = score_places(y_pred, "y_pred")
-    if not np.isfinite(found[[0, -1]]).all():
-        raise UsageError(
-            "y_pred has infinite values, which have no mean. Leave them out, or pass numbers."
-        )
-    _, groups, weight = _grouped(y_true, y_pred, sensitive_features, sample_weight)
+    _check_finite(found)
+    _, groups, weight = grouped(y_true, y_pred, sensitive_features, sample_weight)
+    if given is not None:
+        strata = strata_of(given, len(place))
+        return conditional_difference(found[place], groups, strata, weight)
     return largest_difference(group_shares(found[place], groups, among=weight))
 
 
@@ -418,7 +439,7 @@ def distribution_gap(
     0.5
     """
     place = score_places(y_pred, "y_pred")[1]
-    _, groups, weight = _grouped(y_true, y_pred, sensitive_features, sample_weight)
+    _, groups, weight = grouped(y_true, y_pred, sensitive_features, sample_weight)
     return float(np.ptp(shares_up_to(place, groups, among=weight), axis=0).max())
 
 
@@ -463,10 +484,34 @@ def _rates(
     sample_weight: ArrayLike | None,
 ) -> np.ndarray:
     """Return a rate of every group; raise where one has no rows that it could be taken among."""
+    flags, groups, counted = _counted(
+        rate, y_true, y_pred, sensitive_features, pos_label, sample_weight
+    )
+    return group_shares(flags, groups, among=counted)
+
+
+def _difference(rate: str, *asked: Any) -> float:
+    """Return the largest difference of a rate, perhaps within strata of what is given."""
+    *rows, given = asked
+    if given is None:
+        return largest_difference(_rates(rate, *rows))
+    flags, groups, counted = _counted(rate, *rows)
+    return conditional_difference(flags, groups, strata_of(given, len(flags)), counted)
+
+
+def _counted(
+    rate: str,
+    y_true: ArrayLike | None,
+    y_pred: ArrayLike,
+    sensitive_features: ArrayLike,
+    pos_label: Any,
+    sample_weight: ArrayLike | None,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
+    """Return what a rate is the mean of, the group of each row, and how much the row counts."""
     flags = _is_positive(y_pred, pos_label, "y_pred")
-    levels, groups, weight = _grouped(y_true, y_pred, sensitive_features, sample_weight)
+    levels, groups, weight = grouped(y_true, y_pred, sensitive_features, sample_weight)
     if rate == "selection rate":
-        return group_shares(flags, groups, among=weight)
+        return flags, groups, weight
     among = _is_positive(y_true, pos_label, "y_true", n_rows=len(flags))
     lacking, remedy = (
         f"y_true has no positive ({pos_label!r})",
@@ -479,18 +524,33 @@ def _rates(
         flags, among = among, flags
         lacking, remedy = f"y_pred has no positive ({pos_label!r})", "lower the threshold"
     counted = among if weight is None else among * weight
-    shares = group_shares(flags, groups, among=counted)
-    if np.isnan(shares).any():
-        empty = int(np.isnan(shares).argmax())
+    if not (there := np.bincount(groups, weights=counted)).all():
+        empty = int(there.argmin())
         rows = np.count_nonzero(groups == empty if weight is None else weight[groups == empty])
         raise MissingTargetError(
             f"{lacking} among the {rows} rows of group {levels[empty]}, so its {rate} is 0/0. "
             f"Leave that group out, or {remedy}."
         )
-    return shares
+    return flags, groups, counted
 
 
-def _grouped(
+def as_means(y_pred: ArrayLike, pos_label: Any = None) -> tuple[bool, np.ndarray]:
+    """Return whether predictions are decisions, and these as numbers of which means are taken."""
+    if pos_label is not None:
+        return True, _is_positive(y_pred, pos_label, "y_pred").astype(float)
+    found, place = score_places(y_pred, "y_pred")
+    _check_finite(found)
+    return set(found.tolist()) <= {0, 1}, found[place].astype(float)
+
+
+def _check_finite(found: np.ndarray) -> None:
+    if not np.isfinite(found[[0, -1]]).all():
+        raise UsageError(
+            "y_pred has infinite values, which have no mean. Leave them out, or pass numbers."
+        )
+
+
+def grouped(
     y_true: Any, y_pred: Any, sensitive_features: ArrayLike, sample_weight: ArrayLike | None
 ) -> tuple[list[Any], np.ndarray, np.ndarray | None]:
     """Return levels, the group of each row, and weights; raise where a group has none."""
