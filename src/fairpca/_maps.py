@@ -18,6 +18,7 @@ from ._numerics import (
     is_numpy,
     is_sparse,
     less_product,
+    less_shift,
     like,
     on_the_host,
     placed,
@@ -60,6 +61,29 @@ class AffineMap:
         """Return the same map with every array converted, such as to another device."""
         raise NotImplementedError
 
+    def unchecked(self, X: Array) -> Array | None:
+        """Map rows of a device whose numbers nobody has looked at; None if they need a look first.
+
+        Their products, which are fewer, show what is not finite, and whether digits were lost to
+        the mean: one number each crosses to the host.
+        """
+        raise NotImplementedError
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what is learned, without the copies that `unchecked` keeps on devices."""
+        return {name: value for name, value in vars(self).items() if name != "_copy"}
+
+    def _on_the_device_of(self, X: Array) -> _Factors:
+        """Return what rows are multiplied with where they are: the last copy that was made."""
+        copy: _Factors | None = vars(self).get("_copy")
+        if copy is None or not copy.fits(X):
+            copy = self._factors(X)
+            vars(self)["_copy"] = copy  # maps are frozen: what is learned stays as it is
+        return copy
+
+    def _factors(self, X: Array) -> _Factors:
+        raise NotImplementedError
+
     @property
     def n_inputs(self) -> int:
         """How many columns rows have."""
@@ -81,6 +105,46 @@ class AffineMap:
         weights = coef @ there.scaled_matrix.T
         shift = 0.0 if there.offset is None else coef @ there.offset
         return weights, shift - weights @ there.mean
+
+
+class _Factors:
+    """A matrix of shape (d, k) and a mean on a device, with which centred rows are multiplied."""
+
+    def __init__(self, X: Array, matrix: Array, mean: Array, *more: Array) -> None:
+        xp = self._xp = array_namespace(X)
+        self._device, self._dtype = device(X), X.dtype
+        self.matrix, self.mean, *self.more = (like(a, X) for a in (matrix, mean, *more))
+        self._shift = self.mean @ self.matrix
+        sizes = xp.abs(self.mean) @ xp.abs(self.matrix) / NEAR
+        self._least = to_numpy(sizes).astype(float)
+        # Factors that are exactly zero are skipped by some implementations of BLAS.
+        skipped = np.flatnonzero(~to_numpy(xp.any(self.matrix != 0, axis=1)))
+        self._skipped = xp.asarray(skipped, device=self._device) if len(skipped) else None
+        self._far = False
+
+    def fits(self, X: Array) -> bool:
+        """Tell whether rows are of the same library, device and type."""
+        same = X.dtype == self._dtype and device(X) == self._device
+        return same and array_namespace(X) is self._xp
+
+    def products(self, X: Array) -> Array | None:
+        """Return the products of centred rows, if all numbers are finite and no digits are lost."""
+        few, xp = X.shape[0] <= FEW_ROWS, self._xp
+        if self._far and not few:
+            return None
+        with full_precision(X):
+            T = (X - self.mean) @ self.matrix if few else less_shift(X, self.matrix, self._shift)
+        squares = xp.linalg.vector_norm(T, axis=0)
+        if self._skipped is not None:
+            rest = xp.sum(xp.take(X, self._skipped, axis=1))
+            squares = xp.concat([squares, xp.reshape(rest, (1,))])
+        squares = to_numpy(squares)
+        if not np.isfinite(squares).all():
+            return None
+        self._far = not few and bool(
+            (squares[: T.shape[1]] < self._least * X.shape[0] ** 0.5).any()
+        )
+        return None if self._far else T
 
 
 @record()
@@ -118,6 +182,13 @@ class LinearMap(AffineMap):
             else:
                 T = _about(mean, X, matrix)
         return T if self.offset is None else T + like(self.offset, X)
+
+    def unchecked(self, X: Array) -> Array | None:
+        """Map rows of a device whose numbers nobody has looked at; None if they need a look."""
+        return None if self.offset is not None else self._on_the_device_of(X).products(X)
+
+    def _factors(self, X: Array) -> _Factors:
+        return _Factors(X, self.scaled_matrix, self.mean)
 
     def streamed(self, rows: StreamedRows) -> np.ndarray:
         """Map rows in host memory on the device that their blocks are sent to."""
@@ -201,6 +272,24 @@ class Removal(AffineMap):
         if not gone.any():
             return T
         return array_namespace(X).where(placed(gone, X)[None, :], like(self.mean, X), T)
+
+    def unchecked(self, X: Array) -> Array | None:
+        """Change rows of a device whose numbers nobody has looked at; None if they need a look."""
+        factors = self._on_the_device_of(X)
+        found = factors.products(X)
+        if found is None:
+            return None
+        away, *gone = factors.more
+        with full_precision(X):
+            T = less_product(X, found, away)
+        return array_namespace(X).where(gone[0], factors.mean, T) if gone else T
+
+    def _factors(self, X: Array) -> _Factors:
+        factors = _Factors(X, self.along, self.mean, self.away.T)
+        gone = to_numpy(self.gone)
+        if gone.any():
+            factors.more.append(placed(gone, X)[None, :])
+        return factors
 
     def converted(self, convert: Callable[[Array], Array]) -> Removal:
         """Return the same map with every array converted, such as to another device."""

@@ -19,7 +19,7 @@ from typing import Any, NoReturn
 import narwhals as nw
 import numpy as np
 
-from .._numerics import on_the_host
+from .._numerics import narrowed, on_the_host
 from ..errors import ManyLevelsWarning, MissingGroupError, UsageError, warn_user
 from .levels import (
     Attribute,
@@ -130,7 +130,7 @@ def _one_column(column: Any) -> Any:
 
 def as_array(values: Any) -> np.ndarray:
     """Like numpy.asarray, but ["f", None] and [1, "m"] keep their entries as they are."""
-    values = on_the_host(values)
+    values = on_the_host(narrowed(values))
     if hasattr(values, "__array__"):
         return np.asarray(values)
     plain = np.asarray(values, dtype=object)

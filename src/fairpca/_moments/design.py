@@ -32,6 +32,9 @@ MANY_LEVELS = 32
 So are those of as many levels in strata, since a row is in one of them.
 """
 
+FEW_LEVELS = 16
+"""So few are counted one by one, which reads bytes only."""
+
 
 class Design:
     """One column of ones, then the columns of each attribute, then those of each target.
@@ -155,14 +158,21 @@ class _LevelColumns:
     def __init__(self, attribute: Levels, weight: np.ndarray | None) -> None:
         self.attribute = attribute
         self.width = m = len(attribute.labels)
-        codes = attribute.codes + 1
-        self.count = totals = np.bincount(codes, minlength=m + 1)[1:]
-        if weight is not None:
-            totals = np.bincount(codes, weight, minlength=m + 1)[1:]
+        # Comparing bytes beats counting integers.
+        self.codes = attribute.codes.astype(np.int8 if m < 128 else np.int32, copy=False)
+        if m <= FEW_LEVELS and weight is None:
+            counts = (np.count_nonzero(self.codes == g) for g in range(m))
+            self.count = totals = np.fromiter(counts, np.intp, count=m)
+        else:
+            codes = attribute.codes + np.intp(1)
+            self.count = totals = np.bincount(codes, minlength=m + 1)[1:]
+            if weight is not None:
+                totals = np.bincount(codes, weight, minlength=m + 1)[1:]
         self.totals = totals.astype(float)  # without rows, they are integers
 
     def write(self, block: slice, out: np.ndarray) -> None:
-        np.equal(self.attribute.codes[block], np.arange(self.width)[:, None], out=out)
+        levels = np.arange(self.width, dtype=self.codes.dtype)
+        np.equal(self.codes[block], levels[:, None], out=out)
 
     def read(
         self, sums: Array, level_scatter: Callable[[int], Scatter | None] | None
@@ -240,12 +250,11 @@ class _DesignOnDevice(Design):
         self._positions: dict[tuple[int, int], tuple[np.ndarray, Array]] = {}
 
     def _sent(self, i: int) -> Array:
-        attribute = self.described[i]
-        if isinstance(attribute, Levels):
-            few = np.int8 if len(attribute.labels) < 128 else np.int32
-            return self._integers(attribute.codes.astype(few)[:, None])
-        values = np.empty((self._columns_of[i].width, self.rows.n_rows))
-        self._columns_of[i].write(slice(0, self.rows.n_rows), values)
+        columns = self._columns_of[i]
+        if isinstance(columns, _LevelColumns):
+            return self._integers(columns.codes[:, None])
+        values = np.empty((columns.width, self.rows.n_rows))
+        columns.write(slice(0, self.rows.n_rows), values)
         return like(values.T, self._like)
 
     def _integers(self, values: np.ndarray) -> Array:

@@ -8,6 +8,8 @@ from .devices import (
     checked_rows,
     example_on,
     in_place_of,
+    in_working_precision,
+    is_plain_on_device,
     streamed,
 )
 from .in_memory import BLOCK_ROWS, MappedRows, Rows, block_rows, row_blocks, rows_per_block

@@ -194,10 +194,7 @@ def checked_rows(X: Array, *, ensure_all_finite: bool = True, ensure_min_samples
     if xp.isdtype(X.dtype, "complex floating"):
         raise UsageError(f"Complex data not supported: X has the type {X.dtype}.")
     X = without_history(X)
-    if not xp.isdtype(X.dtype, "real floating"):
-        X = xp.astype(X, xp.float64)
-    elif X.dtype not in (xp.float32, xp.float64):
-        X = xp.astype(X, xp.float32)
+    X = in_working_precision(X)
     for length, least, what in [(0, ensure_min_samples, "sample"), (1, 1, "feature")]:
         if X.shape[length] < least:
             raise UsageError(
@@ -207,6 +204,24 @@ def checked_rows(X: Array, *, ensure_all_finite: bool = True, ensure_min_samples
     if ensure_all_finite:
         check_all_finite(X)
     return X
+
+
+def in_working_precision(X: Array) -> Array:
+    """Return rows as float32 or float64: shorter floats as the one, all else as the other."""
+    xp = array_namespace(X)
+    if not xp.isdtype(X.dtype, "real floating"):
+        return xp.astype(X, xp.float64)
+    return X if X.dtype in (xp.float32, xp.float64) else xp.astype(X, xp.float32)
+
+
+def is_plain_on_device(X: Array, n_columns: int) -> bool:
+    """Tell whether X is some rows of floats of so many columns that `checked_rows` would pass."""
+    if X.ndim != 2 or X.shape[0] == 0 or X.shape[1] != n_columns:
+        return False
+    dense = str(getattr(X, "layout", "torch.strided")) == "torch.strided"
+    if not dense or getattr(X, "requires_grad", False) or str(device(X)).startswith("mps"):
+        return False
+    return bool(array_namespace(X).isdtype(X.dtype, "real floating"))
 
 
 def check_all_finite(X: Array) -> None:

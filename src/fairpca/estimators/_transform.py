@@ -26,7 +26,16 @@ from .._numerics import (
     to_numpy,
     unmasked,
 )
-from .._rows import LazyRows, as_lazy_rows, checked_rows, flat, in_place_of, is_cube
+from .._rows import (
+    LazyRows,
+    as_lazy_rows,
+    checked_rows,
+    flat,
+    in_place_of,
+    in_working_precision,
+    is_cube,
+    is_plain_on_device,
+)
 from ..errors import UsageError
 from ._checks import FLOATS
 from ._reader import Reader, canonical
@@ -79,6 +88,9 @@ class Transformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
             is a lazy collection of the same engine; `set_output` is for rows in memory.
         """
         self._check_solved()
+        T = self._of_device_rows(X) if is_foreign(X) else None
+        if T is not None:
+            return T
         source = as_lazy_rows(X)
         if source is not None:
             return _transformed_lazily(self, source)
@@ -109,6 +121,15 @@ class Transformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
                 return None
             T = self._represent(X)
             return T if not linear or np.isfinite(T.sum()) else None
+
+    def _of_device_rows(self, X: Any) -> Array | None:
+        """Return the representation of finite floats on a device; None of what needs a look."""
+        linear, columns = self._map, self.n_features_in_
+        named = self.sensitive_columns is not None or "feature_names_in_" in vars(self)
+        if named or not isinstance(linear, AffineMap) or not is_plain_on_device(X, columns):
+            return None
+        T = linear.unchecked(in_working_precision(X))
+        return None if T is None else in_place_of(T, X)
 
     def _features(self, X: Any, **checks: Any) -> Any:
         """Return features with the columns seen at `fit`."""
