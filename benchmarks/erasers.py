@@ -94,7 +94,7 @@ def lines_of_the_table(device: str, largest: int) -> Iterator[str]:
                 d,
                 *ratios(lambda X=X, m=mine: m.transform(X), lambda X=X, t=theirs: t(X), device),
             )
-            module = as_module(mine)
+            module = as_module(mine).to(device)
             yield line(
                 "apply, `as_module`",
                 n,

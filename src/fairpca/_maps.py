@@ -112,7 +112,7 @@ class _Factors:
 
     def __init__(self, X: Array, matrix: Array, mean: Array, *more: Array) -> None:
         xp = self._xp = array_namespace(X)
-        self._device, self._dtype = device(X), X.dtype
+        self._library, self._device, self._dtype = type(X), device(X), X.dtype
         self.matrix, self.mean, *self.more = (like(a, X) for a in (matrix, mean, *more))
         self._shift = self.mean @ self.matrix
         sizes = xp.abs(self.mean) @ xp.abs(self.matrix) / NEAR
@@ -124,8 +124,8 @@ class _Factors:
 
     def fits(self, X: Array) -> bool:
         """Tell whether rows are of the same library, device and type."""
-        same = X.dtype == self._dtype and device(X) == self._device
-        return same and array_namespace(X) is self._xp
+        same = type(X) is self._library and X.dtype == self._dtype
+        return same and device(X) == self._device
 
     def products(self, X: Array) -> Array | None:
         """Return the products of centred rows, if all numbers are finite and no digits are lost."""

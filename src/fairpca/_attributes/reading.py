@@ -355,10 +355,13 @@ def _numeric(name: str, values: np.ndarray) -> Numeric:
 def _coded(values: np.ndarray, *, whole: bool = True) -> tuple[list[Any], np.ndarray]:
     """Return the distinct numbers, ascending, and the place of each entry among them."""
     if whole and len(values):
-        codes = values.astype(np.intp)  # the only pass over memory that may be another's column
+        # The only pass over memory that may be another's column; bytes are little of it.
+        codes = values if values.dtype.itemsize == 1 else values.astype(np.intp)
         low, high = int(codes.min()), int(codes.max())
         if high - low < 1 << 16 and (low >= 0 or values.dtype.kind != "u"):  # counting, not sorting
-            codes -= low
+            codes = codes.astype(np.intp, copy=False)
+            if low:
+                codes -= low
             used = np.bincount(codes) > 0 if high - low > 1 else np.ones(high - low + 1, bool)
             codes = codes if used.all() else (np.cumsum(used) - 1)[codes]
             return (np.flatnonzero(used) + low).tolist(), codes

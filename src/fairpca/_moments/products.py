@@ -2,11 +2,23 @@
 
 from __future__ import annotations
 
-from .._numerics import SMALL, Array, array_namespace, blas_threads, device, float64, is_numpy
+from .._numerics import (
+    SMALL,
+    Array,
+    array_namespace,
+    blas_threads,
+    device,
+    float64,
+    in_host_memory,
+    is_numpy,
+)
 from .._rows import row_blocks
 
 SUMMED_IN_SINGLE = 8192
 """Most rows whose products are added in the precision of the rows, before float64 takes over."""
+
+STACKED = 2048
+"""So many rows of a device make a stack: more and shorter ones keep all of a GPU busy."""
 
 THIN, SHORT = 16, 256
 """Products of so few columns with others are taken a few rows at a time, which BLAS does not pack,
@@ -85,7 +97,7 @@ def product(A: Array, B: Array) -> Array:
 
 def _stack_length(A: Array, B: Array) -> int:
     if not is_numpy(A):
-        return SUMMED_IN_SINGLE
+        return SUMMED_IN_SINGLE if in_host_memory(A) else STACKED
     single = A.dtype.itemsize < 8
     if A.shape[1] <= THIN and B.shape[1] < SMALL and (single or blas_threads() == 1):
         return SHORT

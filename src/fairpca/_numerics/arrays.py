@@ -162,10 +162,12 @@ def full_precision(X: Any) -> Iterator[None]:
 
 
 def less_product(X: Array, A: Array, B: Array) -> Array:
-    """Return ``X - A @ B``; torch makes it in one pass, and without another array of this size."""
-    if array_api_compat.is_torch_array(X):
-        return X.addmm(A, B, alpha=-1)
-    return X - A @ B
+    """Return ``X - A @ B``; torch makes it without another array of this size."""
+    if not array_api_compat.is_torch_array(X):
+        return X - A @ B
+    if A.shape[1] == 1:  # one pass, where other products begin with a copy
+        return X.addr(A[:, 0], B[0, :], alpha=-1)
+    return X.addmm(A, B, alpha=-1)
 
 
 def less_shift(X: Array, A: Array, shift: Array) -> Array:

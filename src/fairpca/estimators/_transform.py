@@ -129,7 +129,7 @@ class Transformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         if named or not isinstance(linear, AffineMap) or not is_plain_on_device(X, columns):
             return None
         T = linear.unchecked(in_working_precision(X))
-        return None if T is None else in_place_of(T, X)
+        return T if T is None or T.dtype == X.dtype else in_place_of(T, X)
 
     def _features(self, X: Any, **checks: Any) -> Any:
         """Return features with the columns seen at `fit`."""

@@ -12,7 +12,7 @@ import torch
 from torch import nn
 
 from .._maps import Removal
-from .._numerics import full_precision
+from .._numerics import full_precision, less_product
 from ..errors import UsageError
 
 BUFFERS = ("along", "away", "mean", "gone")
@@ -55,11 +55,11 @@ class EraserModule(nn.Module):
             )
         along, away, mean = (b.to(x.device, precision) for b in (self.along, self.away, self.mean))
         with _exact_products(x):
-            rows = x.to(precision)
-            T = rows - ((rows - mean) @ along) @ away.T
+            rows = x.to(precision).reshape(-1, d)
+            T = less_product(rows, (rows - mean) @ along, away.T)
         if self.gone is not None:
             T = torch.where(self.gone.to(x.device), mean, T)
-        return T.to(x.dtype)
+        return T.to(x.dtype).reshape(x.shape)
 
     def extra_repr(self) -> str:
         """Say how much is erased, where the module is printed."""
@@ -104,9 +104,10 @@ def computed_in(x: Any) -> Any:
 @contextmanager
 def _exact_products(x: Any) -> Iterator[None]:
     """Keep torch from rounding the factors of products, which would leave some of the attribute."""
-    autocast = x.device.type in AUTOCAST
-    exact = nullcontext() if torch.compiler.is_compiling() else full_precision(x)
-    with torch.autocast(x.device.type, enabled=False) if autocast else nullcontext(), exact:
+    kind, compiling = x.device.type, torch.compiler.is_compiling()
+    autocast = kind in AUTOCAST and (compiling or torch.is_autocast_enabled(kind))
+    exact = nullcontext() if compiling or kind == "cpu" else full_precision(x)
+    with torch.autocast(kind, enabled=False) if autocast else nullcontext(), exact:
         yield
 
 
