@@ -12,7 +12,7 @@ import torch
 from torch import nn
 
 from .._maps import Removal
-from .._numerics import full_precision, less_product
+from .._numerics import full_precision
 from ..errors import UsageError
 
 BUFFERS = ("along", "away", "mean", "gone")
@@ -56,7 +56,11 @@ class EraserModule(nn.Module):
         along, away, mean = (b.to(x.device, precision) for b in (self.along, self.away, self.mean))
         with _exact_products(x):
             rows = x.to(precision).reshape(-1, d)
-            T = less_product(rows, (rows - mean) @ along, away.T)
+            found = (rows - mean) @ along
+            if found.shape[1] == 1:  # one pass, where other products begin with a copy
+                T = rows.addr(found[:, 0], away[:, 0], alpha=-1)
+            else:
+                T = rows.addmm(found, away.T, alpha=-1)
         if self.gone is not None:
             T = torch.where(self.gone.to(x.device), mean, T)
         return T.to(x.dtype).reshape(x.shape)
