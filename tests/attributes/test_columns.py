@@ -126,6 +126,9 @@ METRICS = {
     "distribution_gap": lambda T, g, y: metrics.distribution_gap(
         None, T["x0"], sensitive_features=g
     ),
+    "explained_difference": lambda T, g, y: metrics.explained_difference(
+        None, y, sensitive_features=g, given=T["x1"] > T["x1"].median()
+    ),
     "false_positive_rate_difference": lambda T, g, y: metrics.false_positive_rate_difference(
         y, y, sensitive_features=g
     ),
@@ -154,6 +157,7 @@ METRICS = {
 }
 PAIRS_NOTHING = {
     "Certificate",
+    "ExplainedDifference",
     "Leakage",
     "explained_variance_ratio",
 }

@@ -155,7 +155,18 @@ OF_DECISIONS = {"selection_rate_difference", "selection_rate_ratio", "precision_
 OF_DECISIONS |= {"true_positive_rate_difference", "false_positive_rate_difference"}
 NUMBERS |= {name: partial(of_decisions, name) for name in sorted(OF_DECISIONS)}
 
-NO_GROUPS = {"Certificate", "Leakage", "explained_variance_ratio", "select_top"}
+
+def explained(T, age):
+    return metrics.explained_difference(
+        None, 1 * (T[:, 0] > 0), sensitive_features=age, given=T[:, 1] > 0
+    ).difference
+
+
+OF_DECISIONS |= {"explained_difference"}
+NUMBERS |= {"explained_difference": explained}
+
+NO_GROUPS = {"Certificate", "ExplainedDifference", "Leakage", "explained_variance_ratio"}
+NO_GROUPS |= {"select_top"}
 NO_GROUPS |= {"neighbours_kept", "similarity_correlation"}
 
 
