@@ -4,6 +4,7 @@ import sys
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from enum import IntEnum
 
 __all__ = [
     "AuditError",
@@ -29,6 +30,18 @@ __all__ = [
 
 OURS = ("fairpca", "sklearn")
 """Packages between a warning and the line of the user that it is about."""
+
+
+class ExitStatus(IntEnum):
+    """How a command ends that compares numbers with a limit, or with earlier ones.
+
+    For a comparison, within means that nothing changed for the worse beyond chance.
+    """
+
+    WITHIN = 0
+    EXCEEDED = 1
+    ERROR = 2
+    UNDECIDED = 3
 
 
 class FairPCAError(Exception):

@@ -28,7 +28,7 @@ from rich.progress import (
 )
 from rich.text import Text
 
-from ..errors import FairPCAError
+from ..errors import ExitStatus, FairPCAError
 
 ENDINGS = [s for s in signal.Signals if s.name in ("SIGINT", "SIGTERM", "SIGHUP")]
 """Signals that end a command, and with it drafts of files and other processes."""
@@ -101,7 +101,7 @@ def one_clear_line() -> Iterator[None]:
     except KeyboardInterrupt:
         stopped("Interrupted; nothing was written.")
     complain(f"Error: {reason}")
-    raise typer.Exit(2)
+    raise typer.Exit(ExitStatus.ERROR)
 
 
 @contextmanager
