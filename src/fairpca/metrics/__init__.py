@@ -29,6 +29,7 @@ from ._parity import (
     true_positive_rate_difference,
 )
 from ._probes import PROBES, fit_probe, level_scores, make_probe
+from ._scorer import make_leakage_scorer
 from ._strata import Cells, Parts, Strata, strata_of
 
 __all__ = [
@@ -42,6 +43,7 @@ __all__ = [
     "explained_variance_ratio",
     "false_positive_rate_difference",
     "leakage",
+    "make_leakage_scorer",
     "mean_gap",
     "mean_prediction_difference",
     "neighbours_kept",
