@@ -21,8 +21,9 @@ from .._numerics import is_foreign, to_numpy
 from ..errors import ExportError, ModelFileError, UsageError
 from ..estimators import FLOATS
 from ..metrics import mean_gap
-from ..tables import TableEncoder, are_many, is_large, is_on_disk, read_table
+from ..tables import ColumnWeight, TableEncoder, are_many, is_large, is_on_disk, read_table
 from ._estimator_state import MAX_PARAMETERS, made_estimator, n_columns, plain_estimator
+from ._explain import contributions
 from ._fit_table import TableOptions, fit_in_memory
 from ._large_tables import fit_on_disk
 from ._model_file import FORMAT, MAX_BYTES, VERSION, read_model_file, write_model_file
@@ -374,6 +375,109 @@ class FairTableTransformer(TransformerMixin, BaseEstimator):
         if len(encoded) == 0:  # a batch of a stream may be empty
             return np.empty((0, len(self.get_feature_names_out())))
         return np.asarray(self.estimator_._represent(encoded))
+
+    def explain(self, row: Any) -> Any:
+        """Return what each column of one person's row adds to each component.
+
+        For a linear model on the components, ``explain(row).iloc[:, 1:] @ model.coef_[0]`` is what
+        each column adds to its score.
+
+        Parameters
+        ----------
+        row : frame of one row, or dict of a value per column
+            The person; sensitive columns are not needed. Also a row of a pandas frame, or of an
+            array where there is no encoder.
+
+        Returns
+        -------
+        contributions : pandas.DataFrame
+            A row for each column of the table that the model uses: its ``value``, and what it adds
+            to each component, beside the average row of the fit. Then "(average)": what the
+            components of that row are. All rows add up to what `transform` returns. With a kernel
+            a column adds what would change were it at its average, and a last row, "(jointly)", is
+            what columns do together.
+
+        Raises
+        ------
+        UsageError
+            If there are several rows; or no encoder and a kernel, so that no average is known.
+
+        See Also
+        --------
+        column_weights : What a unit of each column, or a level, adds for everybody.
+
+        Notes
+        -----
+        User guide: :doc:`/howto/explaining`.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import pandas as pd
+        >>> from fairpca import fit_table
+        >>> rng = np.random.default_rng(0)
+        >>> people = pd.DataFrame({"sex": rng.choice(["f", "m"], size=200)})
+        >>> people["income"] = rng.normal(3000, 800, size=200)
+        >>> people["job"] = rng.choice(["nurse", "cook", "smith"], size=200)
+        >>> model = fit_table(people, "sex", n_components=1)
+        >>> told = model.explain({"income": 4000, "job": "cook"})
+        >>> told.index.tolist()
+        ['income', 'job', '(average)']
+        >>> told["value"].tolist()
+        [4000, 'cook', None]
+        >>> T = model.transform(pd.DataFrame({"income": [4000], "job": ["cook"]}))
+        >>> bool(np.allclose(told["fairpca0"].sum(), T))
+        True
+        """
+        check_is_fitted(self)
+        return contributions(self, row)
+
+    def column_weights(self, coef: Any) -> list[ColumnWeight]:
+        """Return weights of the components as weights of the table's columns, in their own units.
+
+        Parameters
+        ----------
+        coef : array-like of shape (n_components,) or (1, n_components)
+            Weights of a linear model on the representation, such as its `coef_`.
+
+        Returns
+        -------
+        weights : list of ColumnWeight
+            As of `fairpca.tables.TableEncoder.column_weights`: one for a number, one per level of a
+            category or part of a date or a text, each with its `weight` and its `effect`.
+
+        Raises
+        ------
+        UsageError
+            If the representation is no linear function of the columns, as with a kernel, or there
+            is no encoder.
+
+        See Also
+        --------
+        explain : What the columns of one person add.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import pandas as pd
+        >>> from fairpca import fit_table
+        >>> rng = np.random.default_rng(0)
+        >>> people = pd.DataFrame({"sex": rng.choice(["f", "m"], size=200)})
+        >>> people["income"] = rng.normal(3000, 800, size=200)
+        >>> people["shift"] = rng.choice(["day", "night"], size=200)
+        >>> model = fit_table(people, "sex", n_components=1)
+        >>> [row.what for row in model.column_weights([1.0])]
+        ['one more', 'day', 'night']
+        """
+        check_is_fitted(self)
+        if self.encoder_ is None:
+            raise UsageError(
+                "This model has no encoder, so its columns are those of the estimator. Call "
+                "model.estimator_.column_weights(coef)."
+            )
+        weights, _ = self.estimator_.column_weights(coef)
+        found: list[ColumnWeight] = self.encoder_.column_weights(weights)
+        return found
 
     def save(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
         """Write the model to a file, as `fairpca.save` does.

@@ -13,7 +13,7 @@ from ._files import (
     is_on_disk,
     kind_of_file,
 )
-from ._frozen_columns import LevelColumn, NumberColumn, floats
+from ._frozen_columns import ColumnWeight, LevelColumn, NumberColumn, floats
 from ._notices import (
     Notice,
     check_columns,
