@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from .. import __version__
-from . import audit, models
+from . import audit, models, plan
 from .help_pages import HELP_NAMES, WithCommands, paragraphs, with_help
 
 __all__ = ["app"]
@@ -28,6 +28,7 @@ COMMANDS: dict[Callable[..., None], list[str]] = {
     models.transform: models.TRANSFORM_EXAMPLES,
     models.inspect: [],
     models.export: [],
+    plan.plan: plan.PLAN_EXAMPLES,
 }
 """Every command, and how people call it."""
 

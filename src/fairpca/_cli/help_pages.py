@@ -21,8 +21,9 @@ from typer.models import ArgumentInfo
 Command = Callable[..., None]
 
 ARGUMENTS, COLUMNS, FILES, METHOD = "Arguments", "Columns", "Reading the file", "Method"
+PEOPLE = "People"
 RECOMMENDATION, OUTPUT, COMPUTE, TERMINAL = "Recommendation", "Output", "Compute", "Terminal"
-ORDER = [ARGUMENTS, COLUMNS, METHOD, RECOMMENDATION, FILES, OUTPUT, COMPUTE, TERMINAL]
+ORDER = [ARGUMENTS, PEOPLE, COLUMNS, METHOD, RECOMMENDATION, FILES, OUTPUT, COMPUTE, TERMINAL]
 """Panels of options, and how they follow each other."""
 
 HELP_NAMES = ["-h", "--help"]

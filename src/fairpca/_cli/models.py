@@ -349,9 +349,7 @@ def inspect(
             "--all", rich_help_panel=OUTPUT, help="Print parameters, versions and fingerprints, too"
         ),
     ] = False,
-    as_json: Annotated[
-        bool, Option("--json", rich_help_panel=OUTPUT, help="Print everything as JSON")
-    ] = False,
+    as_json: options.AsJson = False,
 ) -> None:
     """Show what a model file says about itself, after checking that it is intact.
 

@@ -131,6 +131,7 @@ Seed = Annotated[
 Force = Annotated[
     bool, Option("--force", "-f", rich_help_panel=OUTPUT, help="Replace existing files")
 ]
+AsJson = Annotated[bool, Option("--json", rich_help_panel=OUTPUT, help="Print everything as JSON")]
 Quiet = Annotated[bool, Option("--quiet", "-q", rich_help_panel=TERMINAL, help="Print errors only")]
 
 

@@ -28,6 +28,7 @@ from ._parity import (
     shares_up_to,
     true_positive_rate_difference,
 )
+from ._plan import Plan, plan, share_left
 from ._probes import PROBES, fit_probe, level_scores, make_probe
 from ._scorer import make_leakage_scorer
 from ._strata import Cells, Parts, Strata, strata_of
@@ -36,6 +37,7 @@ __all__ = [
     "Certificate",
     "ExplainedDifference",
     "Leakage",
+    "Plan",
     "certified_gap",
     "covariance_gap",
     "distribution_gap",
@@ -47,6 +49,7 @@ __all__ = [
     "mean_gap",
     "mean_prediction_difference",
     "neighbours_kept",
+    "plan",
     "precision_difference",
     "select_top",
     "selection_rate_difference",
