@@ -141,6 +141,9 @@ METRICS = {
     "precision_difference": lambda T, g, y: metrics.precision_difference(
         y, y, sensitive_features=g
     ),
+    "proxy_difference": lambda T, g, y: metrics.proxy_difference(
+        None, y, sensitive_features=as_rows(g)
+    ),
     "select_top": lambda T, g, y: metrics.select_top(
         T["x0"], 0.5, sample_weight=g == GROUPS.iloc[0]
     ),
@@ -159,6 +162,7 @@ PAIRS_NOTHING = {
     "Certificate",
     "ExplainedDifference",
     "Leakage",
+    "ProxyDifference",
     "explained_variance_ratio",
 }
 

@@ -167,6 +167,7 @@ NUMBERS |= {"explained_difference": explained}
 
 NO_GROUPS = {"Certificate", "ExplainedDifference", "Leakage", "explained_variance_ratio"}
 NO_GROUPS |= {"select_top"}
+NO_GROUPS |= {"ProxyDifference", "proxy_difference"}  # which takes probabilities
 NO_GROUPS |= {"neighbours_kept", "similarity_correlation"}
 
 

@@ -180,8 +180,8 @@ def test_every_gap_takes_weights_and_says_which_it_cannot_use():
     z[:6] = [*"abcabc"]
     score = np.arange(8.0)
     gaps = [n for n, f in vars(metrics).items() if n in metrics.__all__ and _is_of_groups(f)]
-    assert set(gaps) == {*OF_DECISIONS, *OF_NUMBERS, "explained_difference"}
-    for name in {*gaps} - {"explained_difference"}:
+    assert set(gaps) == {*OF_DECISIONS, *OF_NUMBERS, "explained_difference", "proxy_difference"}
+    for name in {*gaps} - {"explained_difference", "proxy_difference"}:
         for weight, words in (
             ([1.0, 2.0], r"shape \(2,\), but there are 8 rows"),
             ([-1.0] + [1.0] * 7, r"1 negative entries"),

@@ -29,6 +29,7 @@ from .levels import (
     refuse_identifiers,
     warn_of_spellings,
 )
+from .probabilities import probability_columns, read_probabilities
 from .reading import (
     KINDS,
     MISSING_LABEL,

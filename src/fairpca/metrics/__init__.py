@@ -30,6 +30,7 @@ from ._parity import (
 )
 from ._plan import Plan, plan, share_left
 from ._probes import PROBES, fit_probe, level_scores, make_probe
+from ._proxy import ProxyDifference, proxy_difference
 from ._scorer import make_leakage_scorer
 from ._strata import Cells, Parts, Strata, strata_of
 
@@ -38,6 +39,7 @@ __all__ = [
     "ExplainedDifference",
     "Leakage",
     "Plan",
+    "ProxyDifference",
     "certified_gap",
     "covariance_gap",
     "distribution_gap",
@@ -51,6 +53,7 @@ __all__ = [
     "neighbours_kept",
     "plan",
     "precision_difference",
+    "proxy_difference",
     "select_top",
     "selection_rate_difference",
     "selection_rate_ratio",

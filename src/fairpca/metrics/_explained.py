@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -188,13 +189,7 @@ def explained_difference(
     if a == b:
         b = (a + 1) % len(levels)
     if between is not None:
-        unknown = [one for one in between if one not in levels]
-        if unknown or len(between) != 2 or between[0] == between[1]:
-            raise UsageError(
-                f"between={between!r} must be two groups of sensitive_features, which has "
-                f"{', '.join(map(repr, levels[:20]))}."
-            )
-        a, b = sorted((levels.index(one) for one in between), key=lambda g: -means[g])
+        a, b = sorted(places_between(between, levels), key=lambda g: -means[g])
     parts = cells.split(a, b)
     if parts is None:
         raise UsageError(
@@ -220,3 +215,14 @@ def explained_difference(
         confidence=confidence,
         n_strata=parts.n_strata,
     )
+
+
+def places_between(between: tuple[Any, Any], levels: Sequence[Any]) -> list[int]:
+    """Return the places of two different groups among the levels."""
+    unknown = [one for one in between if one not in levels]
+    if unknown or len(between) != 2 or between[0] == between[1]:
+        raise UsageError(
+            f"between={between!r} must be two groups of sensitive_features, which has "
+            f"{', '.join(map(repr, levels[:20]))}."
+        )
+    return [levels.index(one) for one in between]

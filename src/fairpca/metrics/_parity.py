@@ -7,7 +7,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .._attributes import check_frames, rows_named
+from .._attributes import (
+    check_frames,
+    probability_columns,
+    read_probabilities,
+    rows_named,
+)
 from ..errors import MissingTargetError, UsageError
 from ._inputs import coded_levels, present_values, row_weights, score_places
 from ._strata import conditional_difference, strata_of
@@ -82,8 +87,9 @@ def selection_rate_difference(
         arguments.
     y_pred : array-like of shape (n_samples,)
         Decisions, of two values at most; not scores.
-    sensitive_features : array-like of shape (n_samples,)
-        Group of each row; floats with fractions are cut at their median.
+    sensitive_features : array-like of shape (n_samples,) or (n_samples, n_groups)
+        Group of each row; floats with fractions are cut at their median. Several columns are the
+        probabilities of groups, called by their columns: see `proxy_difference`.
     pos_label : object, default=1
         The positive label and decision.
     sample_weight : array-like of shape (n_samples,), default=None
@@ -138,8 +144,9 @@ def selection_rate_ratio(
         arguments.
     y_pred : array-like of shape (n_samples,)
         Decisions, of two values at most; not scores.
-    sensitive_features : array-like of shape (n_samples,)
-        Group of each row; floats with fractions are cut at their median.
+    sensitive_features : array-like of shape (n_samples,) or (n_samples, n_groups)
+        Group of each row; floats with fractions are cut at their median. Several columns are the
+        probabilities of groups, called by their columns: see `proxy_difference`.
     pos_label : object, default=1
         The positive label and decision.
     sample_weight : array-like of shape (n_samples,), default=None
@@ -200,8 +207,9 @@ def true_positive_rate_difference(
         True labels, of two values at most. Every group needs a row with a positive one.
     y_pred : array-like of shape (n_samples,)
         Decisions, of two values at most; not scores.
-    sensitive_features : array-like of shape (n_samples,)
-        Group of each row; floats with fractions are cut at their median.
+    sensitive_features : array-like of shape (n_samples,) or (n_samples, n_groups)
+        Group of each row; floats with fractions are cut at their median. Several columns are the
+        probabilities of groups, called by their columns: see `proxy_difference`.
     pos_label : object, default=1
         The positive label and decision.
     sample_weight : array-like of shape (n_samples,), default=None
@@ -256,8 +264,9 @@ def false_positive_rate_difference(
         True labels, of two values at most. Every group needs a row with one that is not positive.
     y_pred : array-like of shape (n_samples,)
         Decisions, of two values at most; not scores.
-    sensitive_features : array-like of shape (n_samples,)
-        Group of each row; floats with fractions are cut at their median.
+    sensitive_features : array-like of shape (n_samples,) or (n_samples, n_groups)
+        Group of each row; floats with fractions are cut at their median. Several columns are the
+        probabilities of groups, called by their columns: see `proxy_difference`.
     pos_label : object, default=1
         The positive label and decision.
     sample_weight : array-like of shape (n_samples,), default=None
@@ -313,8 +322,9 @@ def precision_difference(
     y_pred : array-like of shape (n_samples,)
         Decisions, of two values at most; not scores. Every group needs a
         selected row.
-    sensitive_features : array-like of shape (n_samples,)
-        Group of each row; floats with fractions are cut at their median.
+    sensitive_features : array-like of shape (n_samples,) or (n_samples, n_groups)
+        Group of each row; floats with fractions are cut at their median. Several columns are the
+        probabilities of groups, called by their columns: see `proxy_difference`.
     pos_label : object, default=1
         The positive label and decision.
     sample_weight : array-like of shape (n_samples,), default=None
@@ -366,8 +376,9 @@ def mean_prediction_difference(
         True values: ignored, as in fairlearn.
     y_pred : array-like of shape (n_samples,)
         Predictions, or the true values for the difference in the data.
-    sensitive_features : array-like of shape (n_samples,)
-        Group of each row; floats with fractions are cut at their median.
+    sensitive_features : array-like of shape (n_samples,) or (n_samples, n_groups)
+        Group of each row; floats with fractions are cut at their median. Several columns are the
+        probabilities of groups, called by their columns: see `proxy_difference`.
     sample_weight : array-like of shape (n_samples,), default=None
         How much each row counts; only ratios matter.
     given : array-like, frame or dict, default=None
@@ -392,11 +403,12 @@ def mean_prediction_difference(
     """
     found, place = score_places(y_pred, "y_pred")
     _check_finite(found)
-    _, groups, weight = grouped(y_true, y_pred, sensitive_features, sample_weight)
+    _, groups, weight, at = members(y_true, y_pred, sensitive_features, sample_weight)
+    values = found[place[at]]
     if given is not None:
-        strata = strata_of(given, len(place))
-        return conditional_difference(found[place], groups, strata, weight)
-    return largest_difference(group_shares(found[place], groups, among=weight))
+        strata = strata_of(given, len(place)).at(at)
+        return conditional_difference(values, groups, strata, weight)
+    return largest_difference(group_shares(values, groups, among=weight))
 
 
 def distribution_gap(
@@ -417,8 +429,9 @@ def distribution_gap(
         True values: ignored, as in fairlearn.
     y_pred : array-like of shape (n_samples,)
         Predictions or scores, ties and infinities included.
-    sensitive_features : array-like of shape (n_samples,)
-        Group of each row; floats with fractions are cut at their median.
+    sensitive_features : array-like of shape (n_samples,) or (n_samples, n_groups)
+        Group of each row; floats with fractions are cut at their median. Several columns are the
+        probabilities of groups, called by their columns: see `proxy_difference`.
     sample_weight : array-like of shape (n_samples,), default=None
         How much each row counts; only ratios matter.
 
@@ -439,8 +452,8 @@ def distribution_gap(
     0.5
     """
     place = score_places(y_pred, "y_pred")[1]
-    _, groups, weight = grouped(y_true, y_pred, sensitive_features, sample_weight)
-    return float(np.ptp(shares_up_to(place, groups, among=weight), axis=0).max())
+    _, groups, weight, at = members(y_true, y_pred, sensitive_features, sample_weight)
+    return float(np.ptp(shares_up_to(place[at], groups, among=weight), axis=0).max())
 
 
 def group_shares(
@@ -484,7 +497,7 @@ def _rates(
     sample_weight: ArrayLike | None,
 ) -> np.ndarray:
     """Return a rate of every group; raise where one has no rows that it could be taken among."""
-    flags, groups, counted = _counted(
+    flags, groups, counted, _ = _counted(
         rate, y_true, y_pred, sensitive_features, pos_label, sample_weight
     )
     return group_shares(flags, groups, among=counted)
@@ -495,8 +508,9 @@ def _difference(rate: str, *asked: Any) -> float:
     *rows, given = asked
     if given is None:
         return largest_difference(_rates(rate, *rows))
-    flags, groups, counted = _counted(rate, *rows)
-    return conditional_difference(flags, groups, strata_of(given, len(flags)), counted)
+    flags, groups, counted, at = _counted(rate, *rows)
+    strata = strata_of(given, len(rows[1])).at(at)
+    return conditional_difference(flags, groups, strata, counted)
 
 
 def _counted(
@@ -506,13 +520,17 @@ def _counted(
     sensitive_features: ArrayLike,
     pos_label: Any,
     sample_weight: ArrayLike | None,
-) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
-    """Return what a rate is the mean of, the group of each row, and how much the row counts."""
+) -> tuple[np.ndarray, np.ndarray, np.ndarray | None, np.ndarray]:
+    """Return what a rate is the mean of, the groups, how much each entry counts, and whose it is.
+
+    The entries are people, or a person in each group that the person may belong to.
+    """
     flags = _is_positive(y_pred, pos_label, "y_pred")
-    levels, groups, weight = grouped(y_true, y_pred, sensitive_features, sample_weight)
+    levels, groups, weight, at = members(y_true, y_pred, sensitive_features, sample_weight)
+    n_rows, flags = len(flags), flags[at]
     if rate == "selection rate":
-        return flags, groups, weight
-    among = _is_positive(y_true, pos_label, "y_true", n_rows=len(flags))
+        return flags, groups, weight, at
+    among = _is_positive(y_true, pos_label, "y_true", n_rows=n_rows)[at]
     lacking, remedy = (
         f"y_true has no positive ({pos_label!r})",
         "set pos_label to the positive label",
@@ -531,7 +549,7 @@ def _counted(
             f"{lacking} among the {rows} rows of group {levels[empty]}, so its {rate} is 0/0. "
             f"Leave that group out, or {remedy}."
         )
-    return flags, groups, counted
+    return flags, groups, counted, at
 
 
 def as_means(y_pred: ArrayLike, pos_label: Any = None) -> tuple[bool, np.ndarray]:
@@ -569,6 +587,48 @@ def grouped(
             f"them counts. Leave that group out, or give its rows a weight."
         )
     return levels, groups, weight
+
+
+def members(
+    y_true: Any, y_pred: Any, sensitive_features: Any, sample_weight: ArrayLike | None
+) -> tuple[list[Any], np.ndarray, np.ndarray | None, np.ndarray]:
+    """Return levels, and of each member of a group the group, the weight and the row.
+
+    Of probabilities, a row is a member of each group that it may belong to, with a weight that is
+    the probability (Chen, Kallus, Mao, Svacha and Udell, 2019).
+    """
+    asked = y_true, y_pred, sensitive_features, sample_weight
+    if (found := probable_groups(*asked)) is None:
+        return *grouped(*asked), np.arange(len(y_pred))
+    levels, P, weight = found
+    P = P * weight[:, None]
+    groups, at = np.nonzero(P.T)
+    return levels, groups, P[at, groups], at
+
+
+def probable_groups(
+    y_true: Any, y_pred: Any, sensitive_features: Any, sample_weight: ArrayLike | None
+) -> tuple[list[Any], np.ndarray, np.ndarray] | None:
+    """Return levels, their probabilities (n, levels), and weights; None of one group per row."""
+    check_frames(
+        y_true=y_true,
+        y_pred=y_pred,
+        sensitive_features=sensitive_features,
+        sample_weight=sample_weight,
+    )
+    columns, n_rows = probability_columns(sensitive_features), len(y_pred)
+    if columns is None:
+        return None
+    P = read_probabilities(columns, n_rows, "sensitive_features")
+    weight = row_weights(sample_weight, n_rows)
+    weight = np.ones(n_rows) if weight is None else weight
+    if not (total := weight @ P).all():
+        raise UsageError(
+            f"sample_weight is zero in all rows that may belong to group "
+            f"{list(columns)[int(total.argmin())]!r}, so none of them counts. Leave that group "
+            f"out, or give its rows a weight."
+        )
+    return list(columns), P, weight
 
 
 def _is_positive(y: Any, pos_label: Any, name: str, n_rows: int | None = None) -> np.ndarray:

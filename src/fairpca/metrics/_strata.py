@@ -275,12 +275,17 @@ def _crossed(levels: list[np.ndarray], places: list[np.ndarray], reach: list[int
 def _bands(name: str, numbers: np.ndarray, missing: np.ndarray, most: int) -> np.ndarray:
     """Return the band of each row's number; 0 where it is missing."""
     known = numbers[~missing]
-    steps = np.unique(known)
-    _check_distinct(name, steps.tolist(), missing)
-    if len(steps) > max(most, FEW_VALUES):
+    _check_distinct(name, np.unique(known).tolist(), missing)
+    return np.where(missing, 0, np.searchsorted(band_ends(known, most), numbers))
+
+
+def band_ends(numbers: np.ndarray, most: int) -> np.ndarray:
+    """Return the upper ends of bands of about equally many numbers; of few values, all of them."""
+    ends = np.unique(numbers)
+    if len(ends) > max(most, FEW_VALUES):
         shares = np.arange(1, most) / most
-        steps = np.unique(np.quantile(known, shares, method="inverted_cdf"))
-    return np.where(missing, 0, np.searchsorted(steps, numbers))
+        ends = np.unique(np.quantile(numbers, shares, method="inverted_cdf"))
+    return ends
 
 
 def _levels(name: str, values: np.ndarray, missing: np.ndarray) -> np.ndarray:
