@@ -168,3 +168,15 @@ def test_people_keep_their_groups_in_a_shuffle(method):
         merged = features.merge(dd.from_pandas(others, npartitions=4, sort=False), on="key")
         rows = merged.drop(columns=["key", "age"])
         same({"X": rows, **RACE, "sample_weight": "w"}, given)
+
+
+@pytest.mark.parametrize("given", ["race", ["race", "age"]])
+def test_factors_are_columns_that_are_no_features(given):
+    table = one_table(*people(n=600)).fillna({"age": 40.0})
+    table["group"] = np.where(table["x2"] + table["age"] / 20 > 2.3, "a", "b")
+    given = [given] if isinstance(given, str) else given
+    rows = lazy_frame(table.drop(columns=["y", "w"] + ["age"] * (len(given) == 1)))
+    apart = FairPCA(3).fit(rows, sensitive_features="group", given=given)
+    X, factors = table[[c for c in table if c.startswith("x")]], table[given]
+    whole = FairPCA(3).fit(X, sensitive_features=table["group"], given=factors)
+    assert_same_subspace(apart.components_.T, whole.components_.T)

@@ -15,10 +15,19 @@ from .columns import (
     rows_named,
     split_columns,
 )
+from .factors import (
+    FEW_VALUES,
+    Factors,
+    Stratum,
+    factor_columns,
+    kinds_of_factors,
+    read_factors,
+)
 from .levels import (
     MOST_LEVELS,
     Attribute,
     Levels,
+    Numbers,
     Numeric,
     about_initials,
     about_spellings,

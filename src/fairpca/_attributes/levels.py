@@ -24,13 +24,32 @@ SHOWN = 3
 
 
 @dataclass(frozen=True)
+class Numbers:
+    """Numbers of the rows that an attribute is regressed on: `values` (n, q), by their `names`."""
+
+    names: tuple[str, ...]
+    values: np.ndarray
+
+    def take(self, rows: np.ndarray) -> Numbers:
+        """Return the numbers of some of the rows."""
+        return replace(self, values=self.values[rows])
+
+    def spread_over(self, rows: np.ndarray) -> Numbers:
+        """Return the numbers of more rows, of which the mask has its own; others do not count."""
+        values = np.zeros((len(rows), self.values.shape[1]))
+        values[rows] = self.values
+        return replace(self, values=values)
+
+
+@dataclass(frozen=True)
 class Levels:
     """A categorical attribute of the rows: `codes` (n,) are positions in `labels`, or -1.
 
     Levels that are `integral_floats` are numbers such as 0.0 and 1.0. Should more rows show
     fractions, the attribute turns out to be numeric; its moments can follow without loss. An
     `optional` attribute may turn out to have one level only, and then asks for nothing. A
-    `stratum` is the value of y that the attribute is tied to, None for all rows.
+    `stratum` is the value of y that the attribute is tied to, None for all rows; or the level of
+    each legitimate factor, by name. Then there may be `numbers` that it is regressed on.
     """
 
     name: str
@@ -39,10 +58,13 @@ class Levels:
     integral_floats: bool = False
     optional: bool = False
     stratum: Any = None
+    numbers: Numbers | None = None
 
     def take(self, rows: np.ndarray) -> Levels:
         """Return the attribute of some of the rows; the labels stay."""
-        return replace(self, codes=self.codes[rows])
+        return replace(
+            self, codes=self.codes[rows], numbers=self.numbers and self.numbers.take(rows)
+        )
 
     def within(self, stratum: Any, rows: np.ndarray) -> Levels:
         """Return the attribute tied to a stratum: the other rows do not count."""
@@ -55,7 +77,7 @@ class Levels:
         """Return the attribute of more rows, of which the mask has its own; the others lack it."""
         codes = np.full(len(rows), -1)
         codes[rows] = self.codes
-        return replace(self, codes=codes)
+        return replace(self, codes=codes, numbers=self.numbers and self.numbers.spread_over(rows))
 
     @property
     def missing(self) -> np.ndarray:
@@ -70,10 +92,12 @@ class Numeric:
     name: str
     values: np.ndarray
     stratum: Any = None
+    numbers: Numbers | None = None
 
     def take(self, rows: np.ndarray) -> Numeric:
         """Return the attribute of some of the rows."""
-        return replace(self, values=self.values[rows])
+        numbers = self.numbers and self.numbers.take(rows)
+        return replace(self, values=self.values[rows], numbers=numbers)
 
     def within(self, stratum: Any, rows: np.ndarray) -> Numeric:
         """Return the attribute tied to a stratum: the other rows do not count."""
@@ -83,7 +107,7 @@ class Numeric:
         """Return the attribute of more rows, of which the mask has its own; the others lack it."""
         values = np.full(len(rows), np.nan)
         values[rows] = self.values
-        return replace(self, values=values)
+        return replace(self, values=values, numbers=self.numbers and self.numbers.spread_over(rows))
 
     @property
     def missing(self) -> np.ndarray:

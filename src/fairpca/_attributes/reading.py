@@ -256,11 +256,23 @@ def read_column(name: str, column: Any, kind: str | None = None) -> Attribute:
 @contextmanager
 def in_words_of_targets(kinds_in: str = "target_kinds") -> Iterator[None]:
     """Let errors about columns of y, the same as about sensitive columns, speak of a target."""
+    with _in_words("target", {"sensitive_features": "y", "sensitive_kinds": kinds_in}):
+        yield
+
+
+@contextmanager
+def in_words_of_factors() -> Iterator[None]:
+    """Let errors about legitimate factors, the same as about sensitive columns, speak of these."""
+    with _in_words("factor", {"sensitive_features": "given", "sensitive_kinds": "sensitive_kinds"}):
+        yield
+
+
+@contextmanager
+def _in_words(of: str, words: dict[str, str]) -> Iterator[None]:
     try:
         yield
     except UsageError as error:
-        words = {"sensitive_features": "y", "sensitive_kinds": kinds_in}
-        words |= dict.fromkeys(["sensitive attribute", "sensitive", "attribute"], "target")
+        words = words | dict.fromkeys(["sensitive attribute", "sensitive", "attribute"], of)
         message = re.sub("|".join(words), lambda found: words[found[0]], str(error))
         raise UsageError(message) from error
 

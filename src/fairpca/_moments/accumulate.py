@@ -68,7 +68,10 @@ def accumulate(
     GPU a copy of a block costs next to nothing, so blocks are always shifted there.
 
     Wide rows, and sparse ones that take less memory than a d x d matrix, are kept as they are.
+    Where attributes are regressed on numbers, digits cancel, and sums are in double.
     """
+    if any(a.numbers is not None for a in rows.attributes):
+        rows = rows.in_double()
     if not rows.single:
         return _summed(rows, with_scatters)
     wide = rows.n_rows < rows.empty.shape[1]

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
 import numpy as np
 import scipy.sparse
 
-from .._attributes import Levels, Numeric
+from .._attributes import Levels, Numbers, Numeric
 from .._numerics import (
     Array,
     array_namespace,
@@ -22,7 +23,7 @@ from .._numerics import (
     machine_epsilon,
 )
 from .._rows import Rows
-from .attribute_moments import AttributeMoments, LevelMoments, NumericMoments
+from .attribute_moments import AttributeMoments, GivenMoments, LevelMoments, NumericMoments
 from .products import product
 from .scatter import Scatter
 
@@ -41,6 +42,7 @@ class Design:
 
     A categorical attribute has an indicator column per level. A numeric attribute has its centred
     values in units of their standard deviation, and the indicator of the rows where it is known.
+    The numbers that an attribute is regressed on follow it, centred and in such units.
     So ``H.T @ X`` holds every first-order moment that any attribute needs. `columns` are those of
     each attribute, `totals` the weighted sum of each column, `dtype` that of the blocks of H.
     """
@@ -50,12 +52,14 @@ class Design:
         self.dtype = np.dtype(dtype)
         self.root_weight = None if rows.weight is None else np.sqrt(rows.weight)
         self.columns: list[slice] = []
-        self._columns_of: list[_LevelColumns | _NumericColumns] = []
+        self._columns_of: list[_Columns] = []
         width = 1
         self.described = (*rows.attributes, *rows.targets)
         for a in self.described:
             kind = _LevelColumns if isinstance(a, Levels) else _NumericColumns
-            columns = kind(a, rows.weight)  # type: ignore[arg-type]
+            own: _LevelColumns | _NumericColumns = kind(a, rows.weight)  # type: ignore[arg-type]
+            numbers = a.numbers
+            columns = own if numbers is None else _ColumnsGiven(own, numbers, rows.weight)
             self.columns.append(slice(width, width + columns.width))
             self._columns_of.append(columns)
             width += columns.width
@@ -76,7 +80,7 @@ class Design:
         """Return H for a block of rows, times the roots of their weights."""
         return self._written(block, self._columns_of)
 
-    def _written(self, block: slice, chosen: Sequence[_LevelColumns | _NumericColumns]) -> Array:
+    def _written(self, block: slice, chosen: Sequence[_Columns]) -> Array:
         """Return the column of ones and some others; each is one piece of memory."""
         widths = [1, *(columns.width for columns in chosen)]
         H = np.ones((sum(widths), block.stop - block.start), dtype=self.dtype)
@@ -145,7 +149,7 @@ class Design:
 
 
 def _summed_one_by_one(
-    columns_of: Sequence[_LevelColumns | _NumericColumns],
+    columns_of: Sequence[_Columns],
 ) -> dict[_LevelColumns, None]:
     levels = [c for c in columns_of if isinstance(c, _LevelColumns)]
     many = sum(c.width for c in levels if c.attribute.stratum is not None) > MANY_LEVELS
@@ -231,6 +235,60 @@ class _NumericColumns:
             total=sums[1, :],
             cross=sums[0, :] * like(self.unit, sums),
         )
+
+
+class _ColumnsGiven:
+    """The columns of an attribute, and the numbers it is regressed on where it is known."""
+
+    def __init__(
+        self, of: _LevelColumns | _NumericColumns, numbers: Numbers, weight: np.ndarray | None
+    ) -> None:
+        self.of, self.attribute, self.names = of, of.attribute, numbers.names
+        self.at = np.flatnonzero(~of.attribute.missing)
+        w = np.ones(len(self.at)) if weight is None else weight[self.at]
+        self.mean, self.values = _centred(numbers.values[self.at], w)
+        weighted = w[:, None] * self.values
+        self.scatter = self.values.T @ weighted
+        self.with_attribute = self._columns(w).T @ weighted
+        self.unit = np.sqrt(np.diagonal(self.scatter) / max(float(w.sum()), 1e-300))
+        self.unit[self.unit == 0] = 1.0
+        self.width = of.width + len(self.names)
+        self.totals = np.append(of.totals, np.zeros(len(self.names)))
+
+    def _columns(self, w: np.ndarray) -> np.ndarray | scipy.sparse.csr_array:
+        """Return the attribute where it is known: indicators, or values less their mean."""
+        if isinstance(self.attribute, Levels):
+            n, m = len(self.at), len(self.attribute.labels)
+            codes, rows = self.attribute.codes[self.at].astype(np.intp), np.arange(n)
+            return scipy.sparse.csr_array((np.ones(n), (rows, codes)), (n, m))
+        return _centred(self.attribute.values[self.at, None], w)[1]
+
+    def write(self, block: slice, out: np.ndarray) -> None:
+        first, last = np.searchsorted(self.at, [block.start, block.stop])
+        self.of.write(block, out[: self.of.width])
+        out[self.of.width :] = 0.0
+        values = (self.values[first:last] / self.unit).T
+        out[self.of.width :, self.at[first:last] - block.start] = values
+
+    def read(
+        self, sums: Array, level_scatter: Callable[[int], Scatter | None] | None
+    ) -> AttributeMoments:
+        width = self.of.width
+        cross = sums[width:, :] * like(self.unit, sums)[:, None]
+        found = GivenMoments(self.names, self.mean, self.scatter, self.with_attribute, cross)
+        return replace(self.of.read(sums[:width, :], level_scatter), given=found)
+
+
+_Columns = _LevelColumns | _NumericColumns | _ColumnsGiven
+
+
+def _centred(values: np.ndarray, w: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the weighted mean of each column, and the columns less it; twice, for its rounding."""
+    mean, total = np.zeros(values.shape[1]), float(w.sum())
+    for _ in range(2 if total > 0 else 0):
+        off = w @ values / total
+        mean, values = mean + off, values - off
+    return mean, values
 
 
 class _DesignOnDevice(Design):

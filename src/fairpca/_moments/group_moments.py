@@ -10,7 +10,7 @@ import numpy as np
 
 from .._attributes import MISSING_LABEL, name_of_missing, sorted_labels
 from .._files import is_array, is_count, is_number, record
-from .._numerics import Array, array_namespace, placed, take_rows
+from .._numerics import Array, array_namespace, placed
 from .._rows import BLOCK_ROWS
 from ..errors import UsageError
 from .attribute_moments import (
@@ -346,13 +346,9 @@ def _as_level(a: AttributeMoments, missing: AttributeMoments) -> LevelMoments:
     assert isinstance(missing, LevelMoments)
     where = [i for i, label in enumerate(missing.labels) if label is True]
     return replace(
-        missing,
+        missing.at(where),
         name=a.name,
         labels=(MISSING_LABEL,) if where else (),
-        count=missing.count[where],
-        weight=missing.weight[where],
-        total=take_rows(missing.total, np.asarray(where, dtype=np.intp)),
-        scatters=missing.scatters and tuple(missing.scatters[i] for i in where),
         integral_floats=False,
         optional=False,
     )
@@ -375,6 +371,37 @@ def _check_same_attributes(*both: Iterable[AttributeMoments]) -> None:
             f"of one would belong to no group of the other. Name the attributes alike in all "
             f"batches, and declare their kinds in sensitive_kinds if they differ."
         )
+    _check_same_factors(*both)
+
+
+def _check_same_factors(*both: Iterable[AttributeMoments]) -> None:
+    """Raise where other factors are given; moments without rows know none."""
+    found = [{(a.name, _factors_of(a)) for a in attributes} for attributes in both]
+    different = sorted({name for name, _ in found[0] ^ found[1]})
+    if different and all(any(factors for _, factors in of) for of in found):
+        told = [_told(next(f for name, f in of if name == different[0])) for of in found]
+        raise UsageError(
+            f"Moments of {different[0]!r} given {told[0]} cannot be added to moments of it given "
+            f"{told[1]}: people are compared with others. Pass the same factors with every batch, "
+            f"and declare in sensitive_kinds which are 'categorical' and which 'numeric'."
+        )
+    if different and any(any(factors for _, factors in of) for of in found):
+        raise UsageError(
+            f"Moments of {different[0]!r} given legitimate factors cannot be added to moments of "
+            f"it without any. Pass given=... with every batch, or with none."
+        )
+
+
+def _factors_of(a: AttributeMoments) -> tuple[tuple[str, ...], ...]:
+    """Return the names of the categories and of the numbers that are given; nothing without any."""
+    stratum = a.stratum if isinstance(a.stratum, tuple) else ()
+    numbers = () if a.given is None else a.given.names
+    return (tuple(name for name, _ in stratum), numbers) if stratum or numbers else ()
+
+
+def _told(factors: tuple[tuple[str, ...], ...]) -> str:
+    kinds = zip(("the levels of", "the numbers"), factors, strict=False)
+    return " and ".join(f"{kind} {', '.join(names)}" for kind, names in kinds if names) or "nothing"
 
 
 def _merge_everyone(a: GroupMoments, b: GroupMoments) -> Everyone | None:

@@ -12,7 +12,7 @@ from .._numerics import array_namespace, is_foreign, is_numpy, on_the_host
 from ..errors import UsageError
 from .lazy_rows import Batch, Collect, LazyRows, plus
 
-PARTS = ("X", "sensitive_features", "y", "sample_weight")
+PARTS = ("X", "sensitive_features", "y", "sample_weight", "given")
 """What a batch has, in this order if it is a tuple, or by these names."""
 
 
@@ -38,7 +38,12 @@ class BatchRows(LazyRows):
     def head(self) -> Batch:
         """The first batch without its rows."""
         none = slice(0, 0)
-        return Batch(*(_part(value, none) for value in _values(self._first)))
+        of = self._first
+        X, y, columns, weight, given = (
+            _part(value, none)
+            for value in (of.X, of.y, of.sensitive_features, of.sample_weight, of.given)
+        )
+        return Batch(X, y, columns, weight, given=given)
 
     def fold(self, collect: Collect) -> Any:
         """Return the sum of what `collect` returns for each batch, in their order."""
@@ -79,14 +84,10 @@ def _batch_of(value: Any, number: int) -> Batch:
     else:
         raise UsageError(
             f"A batch is a {type(value).__name__}. Yield tuples (X, sensitive_features), with y "
-            f"and sample_weight behind them where a method needs them, or mappings of these names."
+            f"sample_weight and given behind them where needed, or mappings of these names."
         )
-    X, sensitive_features, y, sample_weight = flat(*parts)
-    return Batch(X, y, sensitive_features, sample_weight, number)
-
-
-def _values(batch: Batch) -> tuple[Any, ...]:
-    return batch.X, batch.y, batch.sensitive_features, batch.sample_weight
+    X, sensitive_features, y, sample_weight, given = flat(*parts)
+    return Batch(X, y, sensitive_features, sample_weight, number, given)
 
 
 def _part(value: Any, rows: slice) -> Any:

@@ -35,7 +35,12 @@ class DaskRows(LazyRows):
     """
 
     def __init__(
-        self, X: Any, y: Any = None, sensitive_features: Any = None, sample_weight: Any = None
+        self,
+        X: Any,
+        y: Any = None,
+        sensitive_features: Any = None,
+        sample_weight: Any = None,
+        given: Any = None,
     ) -> None:
         self._X = _whole_rows(X)
         columns = list(X.columns) if _is_frame(X) else list(range(X.shape[1] if X.ndim > 1 else 0))
@@ -43,6 +48,7 @@ class DaskRows(LazyRows):
             sensitive=_named("sensitive_features", sensitive_features, columns),
             target=_named("y", y, columns),
             weight=_named("sample_weight", sample_weight, columns),
+            given=_named("given", given, columns),
         )
         self._roles.check()
 
@@ -140,20 +146,21 @@ class _Roles:
     sensitive: tuple[Any, ...]
     target: tuple[Any, ...]
     weight: tuple[Any, ...]
+    given: tuple[Any, ...] = ()
 
     def check(self) -> None:
         """Raise for names of too many columns, or one for two things."""
-        for name, given in (("y", self.target), ("sample_weight", self.weight)):
-            if len(given) > 1:
-                raise UsageError(f"{name} names {len(given)} columns of X. Pass one.")
-        named = [*self.sensitive, *self.target, *self.weight]
+        for name, columns in (("y", self.target), ("sample_weight", self.weight)):
+            if len(columns) > 1:
+                raise UsageError(f"{name} names {len(columns)} columns of X. Pass one.")
+        named = [*self.sensitive, *self.target, *self.weight, *self.given]
         twice = [c for c in dict.fromkeys(named) if named.count(c) > 1]
         if twice:
             raise UsageError(f"The columns {twice} of X are named twice. Name each once.")
 
     def batch(self, rows: Any, number: int) -> Batch:
         """Return the rows of a partition as the arguments of `fit`."""
-        named = [*self.sensitive, *self.target, *self.weight]
+        named = [*self.sensitive, *self.target, *self.weight, *self.given]
         X = _aligned(rows)
         if not named:
             return Batch(X, number=number)
@@ -164,6 +171,7 @@ class _Roles:
             sensitive_features={c: columns[c] for c in self.sensitive} or None,
             sample_weight=_native(columns[self.weight[0]]) if self.weight else None,
             number=number,
+            given={c: columns[c] for c in self.given} or None,
         )
 
 

@@ -28,6 +28,7 @@ class Batch:
     sensitive_features: Any = None
     sample_weight: Any = None
     number: int = 0
+    given: Any = None
 
     @property
     def n_rows(self) -> int:
@@ -80,16 +81,21 @@ def plus(a: Any, b: Any) -> Any:
 
 
 def as_lazy_rows(
-    X: Any, y: Any = None, sensitive_features: Any = None, sample_weight: Any = None
+    X: Any,
+    y: Any = None,
+    sensitive_features: Any = None,
+    sample_weight: Any = None,
+    given: Any = None,
 ) -> LazyRows | None:
     """Return the arguments of `fit` as rows of an engine; None if they are in memory."""
     others = {"y": y, "sensitive_features": sensitive_features, "sample_weight": sample_weight}
+    others["given"] = given
     if isinstance(X, LazyRows):
-        given = [name for name, value in others.items() if value is not None]
-        if given:
+        came = [name for name, value in others.items() if value is not None]
+        if came:
             raise UsageError(
                 f"X is a {type(X).__name__}, which has its own attributes, labels and weights, but "
-                f"{', '.join(given)} came too. Name the columns where you made it."
+                f"{', '.join(came)} came too. Name the columns where you made it."
             )
         return X
     if yields_batches(X):

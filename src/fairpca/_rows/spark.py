@@ -66,9 +66,12 @@ class _Roles:
     sensitive: dict[str, Column]
     target: dict[str, Column]
     weight: dict[str, Column]
+    given: dict[str, Column]
 
 
-def _read_roles(X: DataFrame, y: Any, sensitive_features: Any, sample_weight: Any) -> _Roles:
+def _read_roles(
+    X: DataFrame, y: Any, sensitive_features: Any, sample_weight: Any, given: Any
+) -> _Roles:
     """Return what the arguments of `fit` name; every other column of `X` is a feature."""
     if not isinstance(X, DataFrame):
         raise TypeError(
@@ -79,14 +82,15 @@ def _read_roles(X: DataFrame, y: Any, sensitive_features: Any, sample_weight: An
     target = _columns("y", y, X)
     weight = _columns("sample_weight", sample_weight, X)
     sensitive = _columns("sensitive_features", sensitive_features, X)
-    for name, given in (("y", target), ("sample_weight", weight)):
-        if len(given) > 1:
-            raise UsageError(f"{name} names {len(given)} columns. Pass one.")
+    factors = _columns("given", given, X)
+    for name, columns in (("y", target), ("sample_weight", weight)):
+        if len(columns) > 1:
+            raise UsageError(f"{name} names {len(columns)} columns. Pass one.")
     # To Spark, F.col("SEX") is the column "sex".
-    named = {*target, *weight, *sensitive}
+    named = {*target, *weight, *sensitive, *factors}
     folded = {name.casefold() for name in named - set(X.columns)}
     features = tuple(c for c in X.columns if c not in named and c.casefold() not in folded)
-    return _Roles(features, sensitive, target, weight)
+    return _Roles(features, sensitive, target, weight, factors)
 
 
 def _column(name: str) -> Column:
@@ -219,10 +223,15 @@ class SparkRows(LazyRows):
     """
 
     def __init__(
-        self, X: Any, y: Any = None, sensitive_features: Any = None, sample_weight: Any = None
+        self,
+        X: Any,
+        y: Any = None,
+        sensitive_features: Any = None,
+        sample_weight: Any = None,
+        given: Any = None,
     ) -> None:
         self.frame: DataFrame = X
-        self.roles = _read_roles(X, y, sensitive_features, sample_weight)
+        self.roles = _read_roles(X, y, sensitive_features, sample_weight, given)
         self.features = self.roles.features
         self._widened = True
         if sensitive_features is not None:
@@ -314,7 +323,8 @@ class SparkRows(LazyRows):
     @property
     def _selected(self) -> DataFrame:
         roles = self.roles
-        others = [*roles.sensitive.values(), *roles.target.values(), *roles.weight.values()]
+        of = (roles.sensitive, roles.target, roles.weight, roles.given)
+        others = [column for columns in of for column in columns.values()]
         return self._numbered(others)
 
     def _numbered(self, others: Iterable[Column]) -> DataFrame:
@@ -330,6 +340,7 @@ class SparkRows(LazyRows):
             tuple(roles.sensitive),
             tuple(roles.target),
             has_weight=bool(roles.weight),
+            given=tuple(roles.given),
             width=self._width,
         )
 
@@ -363,6 +374,7 @@ class _Layout:
     sensitive: tuple[str, ...] = ()
     target: tuple[str, ...] = ()
     has_weight: bool = False
+    given: tuple[str, ...] = ()
     width: int | None = None
 
     def batch(self, table: pa.Table, number: int) -> Batch:
@@ -372,7 +384,9 @@ class _Layout:
         sensitive = _frame(table, d, self.sensitive) if self.sensitive else None
         y = _frame(table, end, self.target)[self.target[0]] if self.target else None
         weight = _values(table, end + len(self.target)) if self.has_weight else None
-        return Batch(X, y, sensitive, weight, number)
+        first = end + len(self.target) + self.has_weight
+        given = _frame(table, first, self.given) if self.given else None
+        return Batch(X, y, sensitive, weight, number, given)
 
     def _stacked(self, table: pa.Table) -> np.ndarray:
         """Return arrays of equal length as the rows of one array."""

@@ -185,7 +185,13 @@ class KernelSAL(Representation):
         self.center = center
 
     def fit(
-        self, X: Any, y: Any = None, *, sensitive_features: Any = None, sample_weight: Any = None
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        sensitive_features: Any = None,
+        given: Any = None,
+        sample_weight: Any = None,
     ) -> Self:
         """Learn the representation of the rows of `X`.
 
@@ -198,6 +204,12 @@ class KernelSAL(Representation):
         sensitive_features : array-like, Series, frame or dict of columns, default=None
             Sensitive attributes of the n_samples rows, paired with the rows by position; row labels
             must agree. Required.
+        given : array-like, Series, frame or dict of columns, default=None
+            Legitimate factors: people whose factors are equal are compared with each other
+            (conditional demographic parity). Categories, and numbers of at most ten values, are
+            strata, in each of which groups are compared; missing values are a stratum, too. Other
+            numbers are regressed out of features and attributes, in each stratum by itself.
+            :doc:`/howto/legitimate_factors`
         sample_weight : array-like of shape (n_samples,), default=None
             Weights >= 0.
 
@@ -209,7 +221,8 @@ class KernelSAL(Representation):
         with self._changing():
             self._begin()
             reader = self._reader()
-            rows = reader.rows(X, y, sensitive_features, sample_weight, self._validated)
+            came = (X, y, sensitive_features, sample_weight, self._validated)
+            rows = reader.rows(*came, given=given)
             if isinstance(rows, LazyRows):
                 raise UsageError(
                     f"KernelSAL compares every row with every other, so it needs them in one "

@@ -84,7 +84,13 @@ class Eraser(OneToOneFeatureMixin, FairTransformer):
         return Reader.of(self, takes_device_arrays=True)
 
     def fit(
-        self, X: Any, y: Any = None, *, sensitive_features: Any = None, sample_weight: Any = None
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        sensitive_features: Any = None,
+        given: Any = None,
+        sample_weight: Any = None,
     ) -> Self:
         """Learn the directions to remove from the rows of `X`.
 
@@ -99,6 +105,12 @@ class Eraser(OneToOneFeatureMixin, FairTransformer):
             Sensitive attributes of the n_samples rows, in any number of columns, paired with the
             rows by position: where both have row labels, as in pandas, these must be the same in
             the same order. Required.
+        given : array-like, Series, frame or dict of columns, default=None
+            Legitimate factors: people whose factors are equal are compared with each other
+            (conditional demographic parity). Categories, and numbers of at most ten values, are
+            strata, in each of which groups are compared; missing values are a stratum, too. Other
+            numbers are regressed out of features and attributes, in each stratum by itself.
+            :doc:`/howto/legitimate_factors`
         sample_weight : array-like of shape (n_samples,), default=None
             Weights >= 0.
 
@@ -110,7 +122,8 @@ class Eraser(OneToOneFeatureMixin, FairTransformer):
         with self._changing():
             self._begin()
             reader = self._reader()
-            rows = reader.rows(X, y, sensitive_features, sample_weight, self._validated)
+            came = (X, y, sensitive_features, sample_weight, self._validated)
+            rows = reader.rows(*came, given=given)
             self._learn_from_rows(reader, rows)
         return self
 

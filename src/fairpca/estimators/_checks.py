@@ -11,6 +11,7 @@ import numpy as np
 from .._attributes import (
     MOST_LEVELS,
     Attribute,
+    Factors,
     Levels,
     are_missing,
     attribute_columns,
@@ -338,17 +339,26 @@ def apply_criterion(
     y: np.ndarray | None,
     pos_label: Any,
     kept: np.ndarray,
+    factors: Factors | None = None,
 ) -> tuple[tuple[Attribute, ...], np.ndarray]:
-    """Return the attributes to equalise, and the mask of the rows that count for the criterion."""
-    if not kept.all():
-        attributes = tuple(drop_unused_labels(a.take(np.flatnonzero(kept))) for a in attributes)
+    """Return the attributes to equalise, and the mask of the rows that count for the criterion.
+
+    Given legitimate factors, people whose factors are equal are compared with each other.
+    """
+    attributes = attributes_of(kept, attributes)
+    if factors is not None and not kept.all():
+        factors = factors.take(np.flatnonzero(kept))
     if criterion == "demographic_parity" or y is None:
-        return attributes, kept
+        return attributes if factors is None else factors.applied(attributes), kept
     labels = y[kept]
     if criterion == "equal_opportunity":
         positive = rows_named(labels, pos_label)
         rows = kept.copy()
         rows[kept] = positive
+        if factors is not None:
+            chosen = np.flatnonzero(positive)
+            of_one = factors.take(chosen).crossed("y", [pos_label], np.zeros(len(chosen), np.intp))
+            return of_one.applied([a.take(chosen) for a in attributes]), rows
         # Labels are those of all rows: a group without a positive row must be noticed.
         within = tuple(
             a.take(np.flatnonzero(positive)).within(pos_label, np.ones(positive.sum(), bool))
@@ -356,9 +366,18 @@ def apply_criterion(
         )
         return within, rows
     classes, codes = _coded_classes(labels)
+    if factors is not None:
+        return factors.crossed("y", classes, codes).applied(attributes), kept
     # Each attribute once per class, counting only the rows of that class.
     tied = tuple(a.within(c, codes == i) for a in attributes for i, c in enumerate(classes))
     return tied, kept
+
+
+def attributes_of(kept: np.ndarray, attributes: tuple[Attribute, ...]) -> tuple[Attribute, ...]:
+    """Return the attributes of the rows that are kept, with the levels that these have."""
+    if kept.all():
+        return attributes
+    return tuple(drop_unused_labels(a.take(np.flatnonzero(kept))) for a in attributes)
 
 
 def _coded_classes(labels: np.ndarray) -> tuple[list[Any], np.ndarray]:

@@ -15,6 +15,7 @@ def collect_moments(
     sensitive_features: Any,
     *,
     y: Any = None,
+    given: Any = None,
     sample_weight: Any = None,
     criterion: str = "demographic_parity",
     pos_label: Any = 1,
@@ -38,6 +39,8 @@ def collect_moments(
         themselves.
     y : array-like of shape (n_samples,), default=None
         Labels, for the criteria other than demographic parity; targets, for `with_targets`.
+    given : array-like, Series, frame or dict of columns, default=None
+        Legitimate factors: people whose factors are equal are compared, as in `FairPCA.fit`.
     sample_weight : array-like of shape (n_samples,), default=None
         Weights >= 0.
     criterion : str, default="demographic_parity"
@@ -102,7 +105,9 @@ def collect_moments(
         target_kinds=target_kinds,
         device=device,
         takes_device_arrays=True,
+        takes_numbers_given=not with_scatters,
     )
-    rows = reader.rows(X, y, sensitive_features, sample_weight, reader.validated, complete=False)
+    how: dict[str, Any] = {"given": given, "complete": False}
+    rows = reader.rows(X, y, sensitive_features, sample_weight, reader.validated, **how)
     moments = reader.moments(rows)
     return moments if device is None else moments_at(moments, HOST)

@@ -126,7 +126,13 @@ class Representation(Transformer):
             self.moments_ = moments if self.device is None else moments_at(moments, HOST)
 
     def _batch(
-        self, reader: Reader, X: Any, y: Any, sensitive_features: Any, sample_weight: Any
+        self,
+        reader: Reader,
+        X: Any,
+        y: Any,
+        sensitive_features: Any,
+        sample_weight: Any,
+        given: Any,
     ) -> Rows | LazyRows:
         """Return the rows that count of a batch, if batches can be added to this estimator."""
         if "moments_" not in vars(self) and self._is_solved():
@@ -136,7 +142,7 @@ class Representation(Transformer):
                 f"added to it. Use partial_fit for all batches from the start, or a fresh clone."
             )
         self._check_parameters()
-        how: dict[str, Any] = {"complete": False, "advise": False}
+        how: dict[str, Any] = {"given": given, "complete": False, "advise": False}
         return reader.rows(X, y, sensitive_features, sample_weight, self._validated, **how)
 
     def _add(self, reader: Reader, rows: Rows | LazyRows) -> None:
@@ -205,7 +211,13 @@ class FairTransformer(Representation):
     )
 
     def partial_fit(
-        self, X: Any, y: Any = None, *, sensitive_features: Any = None, sample_weight: Any = None
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        sensitive_features: Any = None,
+        given: Any = None,
+        sample_weight: Any = None,
     ) -> Self:
         """Add a batch of rows; any split into batches gives the same result as `fit`.
 
@@ -221,6 +233,8 @@ class FairTransformer(Representation):
         sensitive_features : array-like, Series, frame or dict of columns, default=None
             Sensitive attributes of the n_samples rows. A batch may bring new levels of an
             attribute, or lack some. Required, unless `sensitive_columns` names columns of X.
+        given : array-like, Series, frame or dict of columns, default=None
+            Legitimate factors of the rows, the same in every batch, as in `fit`.
         sample_weight : array-like of shape (n_samples,), default=None
             Weights >= 0.
 
@@ -231,7 +245,7 @@ class FairTransformer(Representation):
         """
         with self._changing():
             reader = self._reader()
-            self._add(reader, self._batch(reader, X, y, sensitive_features, sample_weight))
+            self._add(reader, self._batch(reader, X, y, sensitive_features, sample_weight, given))
         return self
 
     def fit_moments(self, moments: GroupMoments) -> Self:
@@ -255,7 +269,7 @@ class FairTransformer(Representation):
                 f"fairpca.moments.collect_moments, or use fit for rows."
             )
         self._check_parameters()
-        strata = {a.stratum for a in moments.attributes}
+        strata = {_class_of(a.stratum) for a in moments.attributes}
         other = None in strata
         if self.criterion == "equal_opportunity":  # moments with targets are those of all rows
             other |= len(strata) > 1 if self._reader().with_targets else moments.everyone is None
@@ -278,3 +292,11 @@ class FairTransformer(Representation):
             self._keep(moments)
             self.n_features_in_ = moments.n_features
         return self
+
+
+def _class_of(stratum: Any) -> Any:
+    """Return the class of y that a stratum is of; None of all rows, and of factors alone."""
+    if not isinstance(stratum, tuple):
+        return stratum
+    name, level = stratum[0]
+    return level if name == "y" else None

@@ -331,7 +331,13 @@ class FairKernelPCA(Representation):
         self.verbose = verbose
 
     def fit(
-        self, X: Any, y: Any = None, *, sensitive_features: Any = None, sample_weight: Any = None
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        sensitive_features: Any = None,
+        given: Any = None,
+        sample_weight: Any = None,
     ) -> Self:
         """Learn the fair representation of the rows of `X`.
 
@@ -345,6 +351,12 @@ class FairKernelPCA(Representation):
             Sensitive attributes of the n_samples rows, in any number of columns, paired with the
             rows by position: where both have row labels, as in pandas, these must be the same in
             the same order. Required, unless `sensitive_columns` names columns of X.
+        given : array-like, Series, frame or dict of columns, default=None
+            Legitimate factors: people whose factors are equal are compared with each other
+            (conditional demographic parity). Categories, and numbers of at most ten values, are
+            strata, in each of which groups are compared; missing values are a stratum, too. Other
+            numbers are regressed out of features and attributes, in each stratum by itself.
+            :doc:`/howto/legitimate_factors`
         sample_weight : array-like of shape (n_samples,), default=None
             Weights >= 0.
 
@@ -354,12 +366,13 @@ class FairKernelPCA(Representation):
             The fitted estimator.
         """
         if self.approximation is None:
-            self._fit_exactly(X, y, sensitive_features, sample_weight)
+            self._fit_exactly(X, y, sensitive_features, sample_weight, given)
             return self
         with self._changing():
             self._begin()
             reader = self._reader()
-            rows = reader.rows(X, y, sensitive_features, sample_weight, self._validated)
+            came = (X, y, sensitive_features, sample_weight, self._validated)
+            rows = reader.rows(*came, given=given)
             reader = self._see_through_kernel(reader, rows, complete=True)
             moments = reader.moments(rows)
             drawn = [draw_rows(reader, rows, self._start())] if _by_distributions(self) else []
@@ -368,13 +381,14 @@ class FairKernelPCA(Representation):
         return self
 
     def _fit_exactly(
-        self, X: Any, y: Any, sensitive_features: Any, sample_weight: Any
+        self, X: Any, y: Any, sensitive_features: Any, sample_weight: Any, given: Any
     ) -> np.ndarray | None:
         """Fit with the kernel matrix; return the representation of X, unless rows do not count."""
         with self._changing():
             self._begin()
             reader = self._reader()
-            rows = reader.rows(X, y, sensitive_features, sample_weight, self._validated)
+            came = (X, y, sensitive_features, sample_weight, self._validated)
+            rows = reader.rows(*came, given=given)
             if isinstance(rows, LazyRows):
                 raise UsageError(
                     f"Exact kernel PCA compares every row with every other, so it needs them in "
@@ -398,7 +412,13 @@ class FairKernelPCA(Representation):
         return None if rows.chosen is not None else T.astype(rows.X.dtype, copy=False)
 
     def fit_transform(
-        self, X: Any, y: Any = None, *, sensitive_features: Any = None, sample_weight: Any = None
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        sensitive_features: Any = None,
+        given: Any = None,
+        sample_weight: Any = None,
     ) -> Any:
         """Fit to the rows of `X` and return their representation.
 
@@ -411,6 +431,8 @@ class FairKernelPCA(Representation):
         sensitive_features : array-like, Series, frame or dict of columns, default=None
             Sensitive attributes of the n_samples rows. Required, unless `sensitive_columns` names
             columns of X.
+        given : array-like, Series, frame or dict of columns, default=None
+            Legitimate factors of the rows, the same in every batch, as in `fit`.
         sample_weight : array-like of shape (n_samples,), default=None
             Weights >= 0.
 
@@ -422,14 +444,22 @@ class FairKernelPCA(Representation):
         """
         T = None
         if self.approximation is None:
-            T = self._fit_exactly(X, y, sensitive_features, sample_weight)
+            T = self._fit_exactly(X, y, sensitive_features, sample_weight, given)
         else:
-            self.fit(X, y, sensitive_features=sensitive_features, sample_weight=sample_weight)
+            others = {} if given is None else {"given": given}
+            others["sample_weight"] = sample_weight
+            self.fit(X, y, sensitive_features=sensitive_features, **others)
         return self.transform(X) if T is None else T
 
     @available_where(_adds_batches)
     def partial_fit(
-        self, X: Any, y: Any = None, *, sensitive_features: Any = None, sample_weight: Any = None
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        sensitive_features: Any = None,
+        given: Any = None,
+        sample_weight: Any = None,
     ) -> Self:
         """Add a batch of rows; only with an `approximation` and ``match="means"``.
 
@@ -445,6 +475,8 @@ class FairKernelPCA(Representation):
         sensitive_features : array-like, Series, frame or dict of columns, default=None
             Sensitive attributes of the n_samples rows. A batch may bring new levels of an
             attribute, or lack some. Required, unless `sensitive_columns` names columns of X.
+        given : array-like, Series, frame or dict of columns, default=None
+            Legitimate factors of the rows, the same in every batch, as in `fit`.
         sample_weight : array-like of shape (n_samples,), default=None
             Weights >= 0.
 
@@ -455,7 +487,7 @@ class FairKernelPCA(Representation):
         """
         with self._changing():
             reader = self._reader()
-            rows = self._batch(reader, X, y, sensitive_features, sample_weight)
+            rows = self._batch(reader, X, y, sensitive_features, sample_weight, given)
             self._add(self._see_through_kernel(reader, rows, complete=False), rows)
         return self
 

@@ -332,7 +332,13 @@ class FairPCA(FairTransformer):
         self.verbose = verbose
 
     def fit(
-        self, X: Any, y: Any = None, *, sensitive_features: Any = None, sample_weight: Any = None
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        sensitive_features: Any = None,
+        given: Any = None,
+        sample_weight: Any = None,
     ) -> Self:
         """Learn the fair representation of the rows of `X`.
 
@@ -348,6 +354,12 @@ class FairPCA(FairTransformer):
             Sensitive attributes of the n_samples rows, in any number of columns, paired with the
             rows by position: where both have row labels, as in pandas, these must be the same in
             the same order. Required, unless `sensitive_columns` names columns of X.
+        given : array-like, Series, frame or dict of columns, default=None
+            Legitimate factors: people whose factors are equal are compared with each other
+            (conditional demographic parity). Categories, and numbers of at most ten values, are
+            strata, in each of which groups are compared; missing values are a stratum, too. Other
+            numbers are regressed out of features and attributes, in each stratum by itself.
+            :doc:`/howto/legitimate_factors`
         sample_weight : array-like of shape (n_samples,), default=None
             Weights >= 0.
 
@@ -359,14 +371,21 @@ class FairPCA(FairTransformer):
         with self._changing():
             self._begin()
             reader = self._reader()
-            rows = reader.rows(X, y, sensitive_features, sample_weight, self._validated)
+            came = (X, y, sensitive_features, sample_weight, self._validated)
+            rows = reader.rows(*came, given=given)
             drawn = [] if reads_once(self) else [draw_rows(reader, rows, self._start())]
             self._learn_from_rows(reader, rows, *drawn)
         return self
 
     @available_where(reads_once)
     def partial_fit(
-        self, X: Any, y: Any = None, *, sensitive_features: Any = None, sample_weight: Any = None
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        sensitive_features: Any = None,
+        given: Any = None,
+        sample_weight: Any = None,
     ) -> Self:
         """Add a batch of rows; any split into batches gives the same result as `fit`.
 
@@ -383,6 +402,8 @@ class FairPCA(FairTransformer):
         sensitive_features : array-like, Series, frame or dict of columns, default=None
             Sensitive attributes of the n_samples rows. A batch may bring new levels of an
             attribute, or lack some. Required, unless `sensitive_columns` names columns of X.
+        given : array-like, Series, frame or dict of columns, default=None
+            Legitimate factors of the rows, the same in every batch, as in `fit`.
         sample_weight : array-like of shape (n_samples,), default=None
             Weights >= 0.
 
@@ -392,7 +413,11 @@ class FairPCA(FairTransformer):
             The fitted estimator.
         """
         return super().partial_fit(
-            X, y, sensitive_features=sensitive_features, sample_weight=sample_weight
+            X,
+            y,
+            sensitive_features=sensitive_features,
+            given=given,
+            sample_weight=sample_weight,
         )
 
     @available_where(reads_once)

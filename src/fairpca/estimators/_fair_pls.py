@@ -430,7 +430,13 @@ class FairPLS(FairTransformer):
         self.random_state = random_state
 
     def fit(
-        self, X: Any, y: Any = None, *, sensitive_features: Any = None, sample_weight: Any = None
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        sensitive_features: Any = None,
+        given: Any = None,
+        sample_weight: Any = None,
     ) -> Self:
         """Learn few columns that predict `y`, with matched distributions in all groups.
 
@@ -446,6 +452,12 @@ class FairPLS(FairTransformer):
             Sensitive attributes of the n_samples rows, in any number of columns, paired with the
             rows by position: where both have row labels, as in pandas, these must be the same in
             the same order. Required, unless `sensitive_columns` names columns of X.
+        given : array-like, Series, frame or dict of columns, default=None
+            Legitimate factors: people whose factors are equal are compared with each other
+            (conditional demographic parity). Categories, and numbers of at most ten values, are
+            strata, in each of which groups are compared; missing values are a stratum, too. Other
+            numbers are regressed out of features and attributes, in each stratum by itself.
+            :doc:`/howto/legitimate_factors`
         sample_weight : array-like of shape (n_samples,), default=None
             Weights >= 0.
 
@@ -457,7 +469,8 @@ class FairPLS(FairTransformer):
         with self._changing():
             self._begin()
             reader = self._reader()
-            rows = reader.rows(X, y, sensitive_features, sample_weight, self._validated)
+            came = (X, y, sensitive_features, sample_weight, self._validated)
+            rows = reader.rows(*came, given=given)
             if self.kernel is not None:
                 reader = self._see_through_kernel(reader, rows, complete=True)
             held, passes = rows, []
@@ -469,7 +482,13 @@ class FairPLS(FairTransformer):
 
     @available_where(reads_once)
     def partial_fit(
-        self, X: Any, y: Any = None, *, sensitive_features: Any = None, sample_weight: Any = None
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        sensitive_features: Any = None,
+        given: Any = None,
+        sample_weight: Any = None,
     ) -> Self:
         """Add a batch of rows; not with ``match="distributions"``, which reads rows several times.
 
@@ -482,6 +501,8 @@ class FairPLS(FairTransformer):
         sensitive_features : array-like, Series, frame or dict of columns, default=None
             Sensitive attributes of the n_samples rows. A batch may bring new levels or classes, or
             lack some. Required, unless `sensitive_columns` names columns of X.
+        given : array-like, Series, frame or dict of columns, default=None
+            Legitimate factors of the rows, the same in every batch, as in `fit`.
         sample_weight : array-like of shape (n_samples,), default=None
             Weights >= 0.
 
@@ -492,7 +513,7 @@ class FairPLS(FairTransformer):
         """
         with self._changing():
             reader = self._reader()
-            rows = self._batch(reader, X, y, sensitive_features, sample_weight)
+            rows = self._batch(reader, X, y, sensitive_features, sample_weight, given)
             if self.kernel is not None:
                 reader = self._see_through_kernel(reader, rows, complete=False)
             self._add(reader, rows)

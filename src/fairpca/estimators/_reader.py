@@ -13,13 +13,17 @@ from sklearn.utils import check_array
 from .._attributes import (
     Attribute,
     Columns,
+    Factors,
     as_columns,
     check_frames,
     check_weights,
     drop_unused_labels,
+    factor_columns,
     indexable,
+    kinds_of_factors,
     numbers_asked,
     read_attributes,
+    read_factors,
     split_columns,
     warn_of_spellings,
     warn_of_whole_numbers,
@@ -52,6 +56,7 @@ from ..solvers import warn_of_incomplete_strata
 from ._checks import (
     FLOATS,
     apply_criterion,
+    attributes_of,
     check_lengths,
     check_sensitive_given,
     check_target,
@@ -108,6 +113,7 @@ class Reader:
     attribute_of_y: Callable[[Any, int], Attribute] | None = None  # y as one more attribute
     features: Features | None = None  # what rows are seen through before moments are taken
     takes_sparse: bool = True
+    takes_numbers_given: bool = True  # or levels alone, as legitimate factors
     takes_device_arrays: bool = False
     names: Sequence[Any] | None = None  # of the features, where they have any
 
@@ -118,6 +124,7 @@ class Reader:
         if names is not None:
             hidden = as_columns(estimator.sensitive_columns)
             more["names"] = [name for name in names if name not in hidden]
+        more["takes_numbers_given"] = getattr(estimator, "match", "means") == "means"
         return cls(
             type(estimator).__name__,
             estimator.criterion,
@@ -143,6 +150,7 @@ class Reader:
         sample_weight: Any,
         validated: Validated,
         *,
+        given: Any = None,
         complete: bool = True,
         advise: bool = True,
     ) -> Rows | LazyRows:
@@ -151,10 +159,10 @@ class Reader:
         With `complete`, no more rows follow, so some of these must count. Who reads a batch does
         not `advise` on attributes that look like others: it does not know enough.
         """
-        X, y, sensitive_features, sample_weight = flat(X, y, sensitive_features, sample_weight)
-        given = (X, y, sensitive_features, sample_weight)
-        if not all(value is None or type(value) is np.ndarray for value in given):
-            source = as_lazy_rows(*given)
+        came = (X, y, sensitive_features, sample_weight, given)
+        X, y, sensitive_features, sample_weight, given = came = flat(*came)
+        if not all(value is None or type(value) is np.ndarray for value in came):
+            source = as_lazy_rows(*came)
             if source is not None:
                 source = source.for_estimator(self.sensitive)
                 self._check_head(source.head)
@@ -162,13 +170,12 @@ class Reader:
                 return source
             if isinstance(sensitive_features, str):  # before X is read, which may fail, too
                 check_sensitive_given(sensitive_features, self.sensitive_columns, self.name)
-            check_frames(
-                X=X, sensitive_features=sensitive_features, y=y, sample_weight=sample_weight
-            )
+            others = {"y": y, "sample_weight": sample_weight, "given": given}
+            check_frames(X=X, sensitive_features=sensitive_features, **others)
         features, columns = validated(
             X, ensure_all_finite=False, ensure_min_samples=2 if complete else 1
         )
-        batch = Batch(features, y, sensitive_features, sample_weight)
+        batch = Batch(features, y, sensitive_features, sample_weight, given=given)
         return self._rows_that_count(batch, columns, complete=complete, advise=advise)
 
     def of_batch(self, batch: Batch, columns: ColumnsOfX) -> Rows:
@@ -185,9 +192,10 @@ class Reader:
             sensitive_features=batch.sensitive_features,
             y=batch.y,
             sample_weight=batch.sample_weight,
+            given=batch.given,
         )
         features, sensitive = self.validated(batch.X, ensure_all_finite=False)
-        counted = Batch(features, batch.y, batch.sensitive_features, batch.sample_weight)
+        counted = replace(batch, X=features)
         return self._rows_that_count(counted, sensitive, complete=False, advise=False)
 
     def _rows_that_count(
@@ -196,13 +204,15 @@ class Reader:
         features, y = given.X, given.y
         n = features.shape[0]
         kind = Rows if type(features) is np.ndarray or not is_foreign(features) else DeviceRows
-        attributes = self._attributes(given.sensitive_features, columns, advise=advise)
+        of_factors, kinds = self._factor_kinds(given.given)
+        reader = self if kinds is self.sensitive_kinds else replace(self, sensitive_kinds=kinds)
+        attributes = reader._attributes(given.sensitive_features, columns, advise=advise)
         check_lengths(n, attributes)
-        if self.attribute_of_y is not None:
-            attributes = (*attributes, self.attribute_of_y(y, n))
+        others = () if self.attribute_of_y is None else (self.attribute_of_y(y, n),)
+        factors = self._factors(given.given, n, of_factors)
         plain = self.criterion == "demographic_parity" and not self.with_targets
-        if given.sample_weight is None and plain:
-            return kind(features, None, attributes)
+        if given.sample_weight is None and plain and factors is None:
+            return kind(features, None, (*attributes, *others))
         weight = check_weights(given.sample_weight, n, some=complete)
         kept = np.ones(n, bool) if weight is None else weight > 0
         targets, labels, everyone = self._targets(y, kept), None, None
@@ -212,8 +222,9 @@ class Reader:
             of_all, positions = _chosen(kept, weight)
             everyone = kind(features, of_all, chosen=positions)
         attributes, counted = apply_criterion(
-            self.criterion, attributes, labels, self.pos_label, kept
+            self.criterion, attributes, labels, self.pos_label, kept, factors
         )
+        attributes = (*attributes, *attributes_of(kept, others))
         if labels is not None and complete and not counted.any():
             found = list(dict.fromkeys(labels.tolist()))[:10]
             raise no_positive_row(f"y == {self.pos_label!r}; the labels are {found}")
@@ -238,6 +249,25 @@ class Reader:
             missing=self.missing_sensitive,
             advise=advise,
         )
+
+    def _factor_kinds(self, given: Any) -> tuple[dict[str, str], Mapping[Any, str] | None]:
+        """Return what is declared of legitimate factors, and what of the attributes."""
+        if given is None or self.sensitive_kinds is None:
+            return {}, self.sensitive_kinds
+        return kinds_of_factors(self.sensitive_kinds, list(factor_columns(given)))
+
+    def _factors(self, given: Any, n: int, kinds: Mapping[str, str]) -> Factors | None:
+        """Return the legitimate factors, if any were given."""
+        if given is None:
+            return None
+        factors = read_factors(given, n, kinds)
+        if factors.numbers is not None and not self.takes_numbers_given:
+            names = ", ".join(repr(name) for name in factors.numbers.names)
+            raise UsageError(
+                f"The factors {names} are numbers, and only means can be compared given numbers. "
+                f"Use match='means', or cut them into bands, so that there are groups to compare."
+            )
+        return factors
 
     def _targets(self, y: Any, kept: np.ndarray) -> tuple[Attribute, ...]:
         """Return what y says of the rows that are kept, where somebody wants to know."""

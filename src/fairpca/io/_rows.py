@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from .._attributes import Roles, assign_roles
+from .._attributes import Roles, as_columns, assign_roles
 from .._numerics import allowed_jobs, blas_threads, check_n_jobs
 from .._rows import Batch, Collect, LazyRows, ordered_fold
 from ..errors import TableError, UsageError
@@ -237,6 +237,7 @@ class _NumberRows(FileRows):
         features: Iterable[str] | None = None,
         target: str | None = None,
         weight: str | None = None,
+        given: str | Iterable[str] = (),
         ignore: str | Iterable[str] = (),
         n_jobs: int | None = None,
         progress: Progress | None = None,
@@ -248,15 +249,21 @@ class _NumberRows(FileRows):
         files = _opened(paths, self.endings, self.kind)
         if features is None and encoder is not None:
             features = encoder.needed_columns
+        factors = tuple(dict.fromkeys(as_columns(given)))
+        features = None if features is None else tuple(as_columns(features))
+        aside = [name for name in factors if name not in (features or ())]
         named: dict[str, Any] = {"sensitive": sensitive, "target": target, "weight": weight}
-        named |= {"features": features, "ignore": ignore, "renamed": files[0].renamed}
+        named |= {"features": features, "ignore": [*as_columns(ignore), *aside]}
+        named["renamed"] = files[0].renamed
         roles = assign_roles(files[0].names, file=f"'{files[0].path}'", **named)
-        check_same_columns(files, roles.needed, every=features is None)
+        needed = [*roles.needed, *aside]
+        check_same_columns(files, needed, every=features is None)
         types, encoded, texts = files[0].types, encoder is not None, dict[str, str]()
         if self.kind == "text":
-            texts = _kinds_of_texts(files, roles, encoded=encoded, plain=attributes is None)
+            plain = () if attributes is not None else (*roles.sensitive, *as_columns(roles.target))
+            texts = _kinds_of_texts(files, roles, (*plain, *factors), encoded=encoded)
         else:
-            types = types_of(files, roles.needed)
+            types = types_of(files, needed)
             check_kinds(types, roles, encoded=encoded)
         chosen = chosen_dtype(dtype, types, roles.features if types and not encoded else ())
         names = roles.features if encoder is None else encoder.get_feature_names_out()
@@ -265,7 +272,8 @@ class _NumberRows(FileRows):
             batch_rows = rows_per_batch(len(names), size)
         super().__init__(files, batch_rows, n_jobs, progress)
         self.roles, self.dtype, self.encoder, self.attributes = roles, chosen, encoder, attributes
-        self.columns, self.texts, self.types = tuple(roles.needed), texts, types
+        self.columns, self.texts, self.types = tuple(needed), texts, types
+        self.factors = factors
         parsed = [name for name, kind in texts.items() if kind in (WHOLE, NUMBER)]
         self.numbers = (*parsed, *getattr(encoder, "number_columns", ()))
         self.names = import_pandas().Index([str(name) for name in names], dtype=object)
@@ -277,7 +285,8 @@ class _NumberRows(FileRows):
         nothing = {name: np.empty(0, dtype=object) for name in self.roles.sensitive}
         y = None if self.roles.target is None else np.empty(0)
         weight = None if self.roles.weight is None else np.empty(0)
-        return Batch(self._frame(X), y, nothing, weight)
+        given = {name: np.empty(0, dtype=object) for name in self.factors} or None
+        return Batch(self._frame(X), y, nothing, weight, given=given)
 
     def _part(self, batch: FileBatch) -> Batch:
         """Return a batch as the arguments of `fit`."""
@@ -301,6 +310,7 @@ class _NumberRows(FileRows):
             ),
             sample_weight=None if roles.weight is None else floats(simple(columns[roles.weight])),
             number=batch.number,
+            given={n: attribute(simple(columns[n])) for n in self.factors} or None,
         )
         columns.clear()  # before the products: a batch is in memory once
         return part
@@ -351,6 +361,9 @@ class ParquetRows(_NumberRows):
         Column of labels.
     weight : str, default=None
         Column of weights >= 0.
+    given : str or sequence of str, default=()
+        Columns of legitimate factors, as in `FairPCA.fit`. They are features only where `features`
+        names them, too.
     ignore : str or sequence of str, default=()
         Columns that are not features.
     n_jobs : int, default=None
@@ -472,9 +485,12 @@ class CSVRows(_NumberRows):
 
 
 def _kinds_of_texts(
-    files: Sequence[TableFile], roles: Roles, *, encoded: bool, plain: bool
+    files: Sequence[TableFile], roles: Roles, plain: Sequence[str], *, encoded: bool
 ) -> dict[str, str]:
-    """Return what becomes of the texts of columns; an encoder takes texts as they are."""
+    """Return what becomes of the texts of columns; an encoder takes texts as they are.
+
+    Those of `plain` columns are what all their values are.
+    """
 
     def texts(file: TableFile, names: Sequence[str]) -> Iterator[dict[str, Any]]:
         for batch in file.batches(names, READ_ROWS, numbers=names):
@@ -486,8 +502,7 @@ def _kinds_of_texts(
         found = kinds_of_columns(islice(texts(files[0], roles.features), 1), roles.features)
         kinds |= {name: TRUTH if kind == TRUTH else NUMBER for name, kind in found.items()}
     if plain:
-        names = [*roles.sensitive, *([] if roles.target is None else [roles.target])]
-        kinds |= kinds_of_columns(chain.from_iterable(texts(f, names) for f in files), names)
+        kinds |= kinds_of_columns(chain.from_iterable(texts(f, plain) for f in files), plain)
     return kinds
 
 

@@ -311,27 +311,40 @@ def quantity_hint(attributes: Sequence[AttributeMoments]) -> str:
 def check_attributes(attributes: Sequence[AttributeMoments]) -> None:
     """Raise if there is nothing to be fair between.
 
-    Of many strata some may lack groups: contrasts are zero there, and others are compared.
+    Of many strata some may lack groups, and of those of legitimate factors any: contrasts are zero
+    there, and others are compared.
     """
     for strata in _by_name(attributes):
+        given = _are_given(strata)
         for a in strata:
             check_not_tiny(a)
-            if len(strata) <= FEW_STRATA:
+            if len(strata) <= (1 if given else FEW_STRATA):
                 _check_complete(a)
-        if not any(map(is_comparable, strata)):
+        if any(a.is_comparable for a in strata):
+            continue
+        if given:
             raise SingleGroupError(
-                f"None of the {len(strata)} classes of y has rows of two groups of the sensitive "
-                f"attribute {strata[0].name!r}, so there is nothing to be fair between. Merge "
-                f"classes of y, or use criterion='demographic_parity'."
+                f"Among people whose legitimate factors are equal ({_factor_names(strata)}) "
+                f"nobody differs in the sensitive attribute {strata[0].name!r}: it is a function "
+                f"of the factors, so given them there is nothing to be fair between. Leave out "
+                f"the factor that stands for the attribute, or use coarser levels."
             )
+        raise SingleGroupError(
+            f"None of the {len(strata)} classes of y has rows of two groups of the sensitive "
+            f"attribute {strata[0].name!r}, so there is nothing to be fair between. Merge "
+            f"classes of y, or use criterion='demographic_parity'."
+        )
 
 
 def warn_of_incomplete_strata(attributes: Sequence[AttributeMoments]) -> None:
-    """Warn of classes of y that lack groups, with their number, where these are many."""
+    """Warn of strata that lack groups, with their number; of classes of y where these are many."""
     told = []
     for strata in _by_name(attributes):
-        lacking = sum(not is_comparable(a) or bool(_empty_groups(a)) for a in strata)
-        skipped = sum(not is_comparable(a) for a in strata)
+        if _are_given(strata):
+            _warn_of_strata_given(strata)
+            continue
+        lacking = sum(not a.is_comparable or bool(_empty_groups(a)) for a in strata)
+        skipped = sum(not a.is_comparable for a in strata)
         if len(strata) > FEW_STRATA and lacking and skipped < len(strata):
             told.append(
                 f"{lacking} of the {len(strata)} classes of y lack groups of {strata[0].name!r}, "
@@ -345,11 +358,36 @@ def warn_of_incomplete_strata(attributes: Sequence[AttributeMoments]) -> None:
         )
 
 
-def is_comparable(a: AttributeMoments) -> bool:
-    """Tell whether rows of an attribute, or of a stratum of it, differ in it."""
-    if isinstance(a, NumericMoments):
-        return not a.is_constant
-    return a.optional or int(np.count_nonzero(a.weight)) > 1
+def _warn_of_strata_given(strata: Sequence[AttributeMoments]) -> None:
+    total = sum(_weight(a) for a in strata)
+    without = [a for a in strata if not a.is_comparable]
+    some = [a for a in strata if a.is_comparable and _empty_groups(a)]
+    if not (without or some) or len(without) == len(strata) or total == 0:
+        return
+    share = 100 * sum(_weight(a) for a in (*without, *some)) / total
+    warn_user(
+        f"{len(without) + len(some)} of the {len(strata)} strata of the legitimate factors "
+        f"({_factor_names(strata)}), with {share:.2g} % of the weight, lack groups of "
+        f"{strata[0].name!r}, {len(without)} of them all but one. Who has no counterpart there is "
+        f"not compared, so that group differences may remain. Merge rare levels of the factors, or "
+        f"pass more rows.",
+        ResidualWarning,
+    )
+
+
+def _weight(a: AttributeMoments) -> float:
+    return float(np.sum(a.weight))
+
+
+def _are_given(strata: Sequence[AttributeMoments]) -> bool:
+    """Tell whether strata are those of legitimate factors, rather than of y."""
+    return any(isinstance(a.stratum, tuple) or a.given is not None for a in strata)
+
+
+def _factor_names(strata: Sequence[AttributeMoments]) -> str:
+    names = [name for a in strata if isinstance(a.stratum, tuple) for name, _ in a.stratum]
+    names += [name for a in strata if a.given is not None for name in a.given.names]
+    return ", ".join(f"'{name}'" for name in dict.fromkeys(names))
 
 
 def _by_name(attributes: Sequence[AttributeMoments]) -> list[list[AttributeMoments]]:
@@ -410,6 +448,12 @@ def _single_value(a: AttributeMoments) -> str | None:
 def _strata_hint(attributes: Sequence[AttributeMoments]) -> str:
     """Return what to do where many strata take directions, after a blank; nothing if few do."""
     n = len({a.stratum for a in attributes})
+    if _are_given(attributes) and n > 1:
+        return (
+            f" Each of the {n} strata of the legitimate factors takes directions of its own: use "
+            f"fewer or coarser levels, or remove those they share, by "
+            f"sensitive_features=fairpca.erasers.within_pairs(groups, strata)."
+        )
     if n <= FEW_STRATA:
         return ""
     return (
@@ -420,4 +464,6 @@ def _strata_hint(attributes: Sequence[AttributeMoments]) -> str:
 
 
 def _where(a: AttributeMoments) -> str:
-    return "" if a.stratum is None else f" among the rows with y == {a.stratum!r}"
+    if a.stratum is None or isinstance(a.stratum, tuple):
+        return ""
+    return f" among the rows with y == {a.stratum!r}"
