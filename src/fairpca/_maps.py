@@ -227,16 +227,16 @@ class Removal(AffineMap):
 
     along: Array
     away: Array
-    gone: Array
     mean: Array
+    gone: Array | None = None
 
     def _fits_together(self) -> bool:
         if not is_array(self.along, None, None):
             return False
         d, r = self.along.shape
-        told = isinstance(self.gone, np.ndarray) and self.gone.dtype == bool
-        paired = is_array(self.away, d, r) and is_array(self.mean, d)
-        return told and paired and self.gone.shape == (d,)
+        gone = np.zeros(d, dtype=bool) if self.gone is None else self.gone
+        told = isinstance(gone, np.ndarray) and gone.dtype == bool and gone.shape == (d,)
+        return told and is_array(self.away, d, r) and is_array(self.mean, d)
 
     @property
     def n_inputs(self) -> int:
@@ -256,7 +256,7 @@ class Removal(AffineMap):
         xp = array_namespace(self.along)
         kept = xp.eye(self.n_inputs, dtype=self.along.dtype, device=device(self.along))
         kept = kept - self.along @ self.away.T
-        return xp.where(self.gone[None, :], xp.zeros_like(kept), kept)
+        return kept if self.gone is None else xp.where(self.gone[None, :], kept * 0.0, kept)
 
     def __call__(self, X: Array) -> Array:
         """Change rows where they are, in their precision, with one product of r columns."""
@@ -264,14 +264,14 @@ class Removal(AffineMap):
             there = self.converted(on_the_host)
             along, away = there.along, there.away
             T = X.toarray() - (X @ along - there.mean @ along) @ away.T
-            return np.where(there.gone, there.mean, T).astype(X.dtype, copy=False)
+            T = T if there.gone is None else np.where(there.gone, there.mean, T)
+            return T.astype(X.dtype, copy=False)
         found = LinearMap(self.along, self.mean)(X)
         with full_precision(X):
             T = _less(X, found, like(self.away, X))
-        gone = to_numpy(self.gone)
-        if not gone.any():
+        if self.gone is None:
             return T
-        return array_namespace(X).where(placed(gone, X)[None, :], like(self.mean, X), T)
+        return array_namespace(X).where(placed(self.gone, X)[None, :], like(self.mean, X), T)
 
     def unchecked(self, X: Array) -> Array | None:
         """Change rows of a device whose numbers nobody has looked at; None if they need a look."""
@@ -286,15 +286,14 @@ class Removal(AffineMap):
 
     def _factors(self, X: Array) -> _Factors:
         factors = _Factors(X, self.along, self.mean, self.away.T)
-        gone = to_numpy(self.gone)
-        if gone.any():
-            factors.more.append(placed(gone, X)[None, :])
+        if self.gone is not None:
+            factors.more.append(placed(self.gone, X)[None, :])
         return factors
 
     def converted(self, convert: Callable[[Array], Array]) -> Removal:
         """Return the same map with every array converted, such as to another device."""
-        parts = (self.along, self.away, self.gone, self.mean)
-        return Removal(*(convert(part) for part in parts))
+        parts = (self.along, self.away, self.mean, self.gone)
+        return Removal(*(None if part is None else convert(part) for part in parts))
 
 
 def _less(X: Array, found: Array, away: Array) -> Array:

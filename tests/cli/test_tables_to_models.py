@@ -61,6 +61,16 @@ def test_an_existing_report_is_kept_unless_forced(fairpca):
     assert Path("report.html").read_text(encoding="utf-8") != "mine"
 
 
+def test_moments_are_in_the_file_on_request(fairpca):
+    assert fairpca(*FIT, "--moments").exit_code == 0
+    assert inspect_model("model.fairpca")["left_out"] == []
+    assert fairpca(*FIT, "--force").exit_code == 0
+    assert inspect_model("model.fairpca")["left_out"] == ["moments_"]
+    kernel = (*FIT[:-1], "other.fairpca", "--method", "fair-kernel-pca", "--moments")
+    assert_refused(fairpca(*kernel), "this FairKernelPCA has no partial_fit")
+    assert not os.path.exists("other.fairpca")
+
+
 def test_a_csv_may_be_gzipped_and_separated_by_anything(fairpca):
     table = made_up_people(n=240)
     with gzip.open("people.csv", "wt") as file:

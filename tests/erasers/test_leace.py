@@ -149,6 +149,31 @@ def test_single_precision_erases_to_single_precision(people):
     np.testing.assert_allclose(single, double, atol=1e-4)
 
 
+def test_an_eraser_is_as_precise_as_its_rows_unless_these_are_beyond_its_range(people):
+    X, z, _ = people
+    for rows, kind in ((X, np.float64), (X.astype(np.float32), np.float32)):
+        fitted = LEACE().fit(rows, sensitive_features=z)._map
+        assert {a.dtype for a in (fitted.along, fitted.away, fitted.mean)} == {np.dtype(kind)}
+    tiny = (X * 1e-42).astype(np.float32)
+    fitted = LEACE().fit(tiny, sensitive_features=z)
+    assert fitted._map.along.dtype == np.float64  # 1e42 is no float32
+    assert np.isfinite(fitted.components_).all()
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_only_copies_of_attributes_are_gone_as_a_whole(seed):
+    rng = np.random.default_rng(seed)
+    z, d = rng.integers(0, 2, 300), int(rng.integers(4, 40))
+    X = rng.normal(size=(300, d))
+    X = (X + 0.5 * X[:, [0]]) * 10.0 ** rng.uniform(-6, 6, d)
+    copy = int(rng.integers(d))
+    assert LEACE().fit(X, sensitive_features=z)._map.gone is None
+    X[:, copy] = 3.0 * z
+    eraser = LEACE().fit(X, sensitive_features=z)
+    assert np.flatnonzero(eraser._map.gone).tolist() == [copy]
+    assert (eraser.transform(X)[:, copy] == eraser.mean_[copy]).all()
+
+
 def test_with_fewer_rows_than_features_each_group_loses_its_mean():
     """Any attribute is a linear function of so few rows, so that LEACE is its own oracle."""
     rng = np.random.default_rng(6)

@@ -78,4 +78,6 @@ def write_models(folder: Path, names: Collection[str] = ()) -> None:
     """Save all models, or some of them."""
     for name, model in fitted(names).items():
         facts = {"data": "made up", "sensitive": ["sex"], "numbers": {"auc": 0.5, "inf": np.inf}}
-        save(model, folder / f"{name}.fairpca", info=None if "encoder_" in vars(model) else facts)
+        info = None if "encoder_" in vars(model) else facts
+        goes_on = hasattr(model, "partial_fit") and "moments_" in vars(model)
+        save(model, folder / f"{name}.fairpca", info=info, moments=goes_on)

@@ -18,7 +18,8 @@ from fuzzing.seed_models import people, rows, write_models
 @pytest.fixture
 def model_file(tmp_path):
     X, sex, _ = rows()
-    save(FairPCA(2).fit(X, sensitive_features={"sex": sex}), tmp_path / "model.fairpca")
+    fair = FairPCA(2).fit(X, sensitive_features={"sex": sex})
+    save(fair, tmp_path / "model.fairpca", moments=True)
     return tmp_path / "model.fairpca"
 
 

@@ -9,6 +9,7 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
 from fairpca import FairKernelPCA, FairPCA, FairTableTransformer, load, save
+from fairpca.erasers import LEACE
 from fairpca.errors import ExistingFileError, ExportError
 from fairpca.models import inspect_model
 from fairpca.models._cards import _counts_of
@@ -41,9 +42,7 @@ def test_parameters_and_learned_attributes_survive(name, path):
     loaded = load(path)
     assert loaded.get_params() == model.get_params()
     left_out = inspect_model(path)["left_out"]
-    assert left_out == ["moments_"] * (
-        "moments_" in vars(model) and not hasattr(model, "partial_fit")
-    )
+    assert left_out == ["moments_"] * ("moments_" in vars(model))
     assert set(vars(loaded)) == set(vars(model)) - set(left_out)
     assert list(loaded.get_feature_names_out()) == list(model.get_feature_names_out())
     for attribute in vars(loaded):
@@ -81,8 +80,9 @@ def test_the_way_back_survives(name, path):
 def test_batches_can_be_added_after_loading(name, path):
     X, sex, y = small_rows(200, seed=3)
     model = fitted(name)
-    save(model, path)
+    save(model, path, moments=True)
     loaded = load(path)
+    assert inspect_model(path)["left_out"] == []
     for estimator in (model, loaded):
         estimator.partial_fit(X, y, sensitive_features=sex)
     np.testing.assert_array_equal(loaded.transform(X), model.transform(X))
@@ -102,7 +102,7 @@ def test_numeric_attributes_and_labels_of_every_plain_type_survive(path):
     kinds = {"half": "categorical", "code": "categorical"}
     model = FairPCA(1, missing_sensitive="group", sensitive_kinds=kinds)
     model.fit(X, sensitive_features=columns)
-    save(model, path)
+    save(model, path, moments=True)
     loaded = load(path)
     assert loaded.groups_ == model.groups_
     for name, levels in model.groups_.items():
@@ -168,23 +168,52 @@ def test_a_model_that_was_fed_in_batches_is_solved_when_it_is_saved(path):
     np.testing.assert_array_equal(load(path).transform(X), model.transform(X))
 
 
-def test_moments_that_are_the_rows_are_left_out_and_the_file_says_so(path):
-    rng = np.random.default_rng(0)
-    X, sex = rng.normal(size=(20, 300)), rng.choice(["f", "m"], 20)
-    model = FairPCA(2).partial_fit(X, sensitive_features=sex)
+@pytest.mark.parametrize("name", ESTIMATORS)
+def test_moments_are_saved_on_request_only_and_an_error_says_how(name, path):
+    model, (X, sex, y) = fitted(name), small_rows()
     save(model, path)
-    assert inspect_model(path)["left_out"] == ["moments_"]
     loaded = load(path)
-    np.testing.assert_array_equal(loaded.transform(X), model.transform(X))
-    with pytest.raises(ValueError, match="kept no moments"):
-        loaded.partial_fit(X, sensitive_features=sex)
+    told = rf"this {type(model).__name__} has no moments.*saved with moments=True \(fairpca fit --m"
+    with pytest.raises(AttributeError, match=told):
+        _ = loaded.moments_
+    if hasattr(loaded, "partial_fit"):
+        before = dict(vars(loaded))
+        with pytest.raises(ValueError, match=told):
+            loaded.partial_fit(X, y, sensitive_features=sex)
+        assert vars(loaded) == before
+        if "moments_" in vars(model):
+            save(model, path, moments=True, overwrite=True)
+            assert "moments_" in vars(load(path))
 
 
-def test_large_moments_are_left_out(path, monkeypatch):
-    monkeypatch.setattr("fairpca.models._estimator_state.MAX_MOMENTS", 100)
-    save(fitted("fair pca"), path)
-    assert inspect_model(path)["left_out"] == ["moments_"]
-    assert "moments_" not in vars(load(path))
+def test_a_file_without_moments_has_no_room_that_grows_as_the_square_of_features(path):
+    rng = np.random.default_rng(0)
+    X, sex = rng.normal(size=(2000, 300)).astype(np.float32), rng.choice(["f", "m"], 2000)
+    model = LEACE().fit(X, sensitive_features=sex)
+    save(model, path)
+    factors = 3 * X[0].nbytes  # along, away and the mean
+    assert factors < path.stat().st_size < factors + 1500
+    model.partial_fit(X, sensitive_features=sex)  # and what was fitted still goes on
+
+
+WIDE, FEW = np.random.default_rng(0).normal(size=(20, 300)), ["f", "m"] * 10
+
+
+@pytest.mark.parametrize(
+    ("model", "reason"),
+    [
+        (FairPCA(2).partial_fit(WIDE, sensitive_features=FEW), "these rows themselves"),
+        (FairPCA(2).fit(WIDE, sensitive_features=FEW), "kept none"),
+        (fitted("rbf kernel"), "no partial_fit"),
+    ],
+)
+def test_moments_that_there_are_not_cannot_be_saved(model, reason, path):
+    with pytest.raises(ExportError, match=rf"Moments cannot be saved: this Fair.*{reason}"):
+        save(model, path, moments=True)
+    assert not path.exists()
+    save(model, path)
+    X = small_rows()[0] if reason == "no partial_fit" else WIDE
+    np.testing.assert_array_equal(load(path).transform(X), model.transform(X))
 
 
 def test_equal_arrays_take_room_once(path):

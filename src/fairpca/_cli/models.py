@@ -145,6 +145,14 @@ def fit(
     skip_lines: options.SkipLines = 0,
     encoding: options.Encoding = None,
     missing: options.Missing = None,
+    moments: Annotated[
+        bool,
+        Option(
+            "--moments",
+            rich_help_panel=OUTPUT,
+            help="Keep sums over each group in the file, so that partial_fit can continue",
+        ),
+    ] = False,
     force: options.Force = False,
     n_jobs: options.Jobs = None,
     seed: options.Seed = 0,
@@ -202,7 +210,7 @@ def fit(
                 reading=reading,
                 **more,
             )
-        model.save(out, overwrite=force)
+        model.save(out, moments=moments, overwrite=force)
         write_whole(card, model_card(model))
     console = Console(quiet=quiet)
     for line in _facts(model):

@@ -496,6 +496,14 @@ def noise_along(moments: GroupMoments, B: Array | None = None) -> Array:
     were added up in double. A feature in small units has small terms, so its own direction is no
     noise beside one in large units. Without `B`, of all unit vectors the largest.
     """
+    parts = noise_of_features(moments)
+    if B is None:
+        return sum(array_namespace(part).sum(part * part) for part in parts)
+    return sum((part @ array_namespace(B).abs(B)) ** 2 for part in parts)
+
+
+def noise_of_features(moments: GroupMoments) -> list[Array]:
+    """Return what rounding adds to the norm of each feature: a vector for each of its causes."""
     xp, squares = array_namespace(moments.mean), moments.objective.diagonal
     spread = xp.sqrt(xp.where(squares > 0, squares, xp.zeros_like(squares)))
     unit = max(8.0 * moments.precision, 32.0 * float(np.finfo(float).eps))
@@ -503,9 +511,7 @@ def noise_along(moments: GroupMoments, B: Array | None = None) -> Array:
     parts = [(2.0 * moments.rounding) ** 0.5 * spread, unit * far]
     if moments.resolution > 0:  # of which numbers are off by half
         parts.append(2.0 * moments.resolution * xp.sqrt(spread * spread + far * far))
-    if B is None:
-        return sum(xp.sum(part * part) for part in parts)
-    return sum((part @ xp.abs(B)) ** 2 for part in parts)
+    return parts
 
 
 def moments_at(moments: GroupMoments, example: Array) -> GroupMoments:

@@ -44,6 +44,10 @@ class DenseScatter:
         """Sum of squares of each feature about its mean."""
         return array_namespace(self.matrix).linalg.diagonal(self.matrix)
 
+    def apply(self, V: Array) -> Array:
+        """Return the scatter times `V` of shape (d, k)."""
+        return self.matrix @ V
+
     def compressed(self, B: Array) -> DenseScatter:
         """Return the scatter of the rows times `B`, of shape (d, s)."""
         return DenseScatter(B.T @ (self.matrix @ B))

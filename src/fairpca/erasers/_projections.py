@@ -8,11 +8,24 @@ import numpy as np
 from sklearn.base import OneToOneFeatureMixin
 
 from .._maps import Removal
-from .._moments import GroupMoments, RowScatter, noise_along
-from .._numerics import Array, array_namespace, device, graded_basis, like
+from .._moments import GroupMoments, RowScatter, noise_along, noise_of_features
+from .._numerics import (
+    Array,
+    array_namespace,
+    device,
+    float64,
+    graded_basis,
+    is_single,
+    like,
+    quiet_overflow,
+)
+from .._rows import row_blocks
 from ..errors import InfeasibleError
 from ..estimators import FairTransformer, Reader, learned_from
 from ..solvers import check_dimension, mean_constraint
+
+AT_A_TIME = 256
+"""So many features are looked at together, to see whether they are gone."""
 
 Factors = tuple[Array, Array]
 """L and A of shape (d, r): the centred row x becomes x - A L^T x."""
@@ -134,14 +147,56 @@ def learned_by_an_eraser(factors: Factors, moments: GroupMoments) -> dict[str, A
     What rounding leaves of a feature that is gone as a whole, such as a copy of the attribute, is a
     copy still, if a small one: such a column is the mean, in every row.
     """
-    along, away = factors
-    projection = identity(along) - along @ away.T
-    noise = moments.scatter.along(projection) <= noise_along(moments, projection)
-    gone = noise & moments.varies
-    if bool(array_namespace(projection).any(gone)):
+    gone = gone_as_a_whole(factors, moments)
+    if gone is not None:
         moments.need_all_digits()
-    learned = learned_from(Removal(along, away, gone, moments.mean), moments)
-    return learned | {"n_directions_": int(along.shape[1])}
+    removal = _as_precise_as_rows(Removal(*factors, moments.mean, gone), moments)
+    return learned_from(removal, moments) | {"n_directions_": int(factors[0].shape[1])}
+
+
+def gone_as_a_whole(factors: Factors, moments: GroupMoments) -> Array | None:
+    """Return a mask of the features of which only rounding is left; None if none is gone."""
+    along, away = factors
+    xp, S = array_namespace(along), moments.scatter
+    # What is left of all features takes d^2 r steps, up to rounding; few are looked at closely.
+    covariances = S.apply(along)
+    change = xp.sum(away * (away @ (along.T @ covariances) - 2.0 * covariances), axis=1)
+    noise = sum(_terms(part, factors) ** 2 for part in noise_of_features(moments))
+    places = xp.nonzero((S.diagonal + change <= 2.0 * noise) & moments.varies)[0]
+    if places.shape[0] == 0:
+        return None
+    gone, features = xp.zeros_like(moments.varies), xp.arange(along.shape[0], device=device(along))
+    terms = _terms(moments.spread, factors)
+    for block in row_blocks(places.shape[0], AT_A_TIME):
+        at = places[block]
+        here = features[:, None] == at[None, :]
+        columns = xp.astype(here, along.dtype) - along @ xp.take(away, at, axis=0).T
+        cancelled = moments.spread @ xp.abs(columns) <= moments.rounding * xp.take(terms, at)
+        cancelled = cancelled | (S.along(columns) <= noise_along(moments, columns))
+        gone = gone | xp.any(here & cancelled[None, :], axis=1)
+    return gone if bool(xp.any(gone)) else None
+
+
+def _terms(sizes: Array, factors: Factors) -> Array:
+    """Return how large the terms are that make up each feature afterwards."""
+    along, away = (array_namespace(a).abs(a) for a in factors)
+    return sizes + away @ (along.T @ sizes)
+
+
+def _as_precise_as_rows(removal: Removal, moments: GroupMoments) -> Removal:
+    """Return what rows in single precision are changed with: as precise as these, half as large."""
+    if not is_single(max(moments.precision, moments.resolution)):
+        return removal
+    xp = array_namespace(removal.mean)
+    norm, single = xp.linalg.vector_norm, xp.float32
+    parts = (removal.along, removal.away, removal.mean)
+    with quiet_overflow():
+        errors = [norm(a - float64(xp.astype(a, single))) for a in parts]
+    limits = [float(xp.finfo(single).eps) * norm(a) for a in parts]
+    if not bool(xp.all(xp.stack(errors) <= xp.stack(limits))):  # beyond the range of single ones
+        return removal
+    along, away, mean = (xp.astype(a, single) for a in parts)
+    return Removal(along, away, mean, removal.gone)
 
 
 def scatter_inverse_times(work: GroupMoments, A: Array) -> Array:

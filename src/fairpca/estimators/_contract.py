@@ -137,13 +137,19 @@ class Representation(Transformer):
         """Return the rows that count of a batch, if batches can be added to this estimator."""
         if "moments_" not in vars(self) and self._is_solved():
             raise UsageError(
-                f"This {type(self).__name__} was fitted to wide or sparse rows, to very many "
-                f"features, or exactly with a kernel, and kept no moments, so a batch cannot be "
-                f"added to it. Use partial_fit for all batches from the start, or a fresh clone."
+                f"No batch can be added: {self._why_no_moments()}. Use partial_fit for all batches "
+                f"from the start, or a fresh clone."
             )
         self._check_parameters()
         how: dict[str, Any] = {"given": given, "complete": False, "advise": False}
         return reader.rows(X, y, sensitive_features, sample_weight, self._validated, **how)
+
+    def _why_no_moments(self) -> str:
+        return (
+            f"this {type(self).__name__} has no moments. A model file holds them if it was saved "
+            f"with moments=True (fairpca fit --moments); a fit to wide or sparse rows, to more "
+            f"than {KEEP_UP_TO} features or with an exact kernel keeps none"
+        )
 
     def _add(self, reader: Reader, rows: Rows | LazyRows) -> None:
         """Add the moments of a batch to those of the batches before."""
@@ -182,6 +188,8 @@ class Representation(Transformer):
                 raise AttributeError(f"{name} cannot be computed yet: {reason}") from reason
             if name in vars(self):
                 return vars(self)[name]
+        if name == "moments_" and self._is_solved():
+            raise AttributeError(self._why_no_moments())
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     def __sklearn_is_fitted__(self) -> bool:

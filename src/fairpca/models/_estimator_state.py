@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -17,9 +17,6 @@ from .._maps import AffineMap, FeatureMap, LinearMap
 from .._moments import DenseScatter, GroupMoments, LevelMoments
 from ..errors import ExportError, ModelFileError
 from ..estimators import FairKernelPCA, FairPCA, FairPLS, PlainPCA
-
-MAX_MOMENTS = 2**26
-"""Moments that take more bytes than this are left out: a model file serves `transform`."""
 
 MAX_PARAMETERS = 2**20
 """Arrays among the parameters take no more bytes: there are hardly any, and messages show them."""
@@ -39,8 +36,11 @@ CLASSES: dict[str, type] = {
 """Everything that a model file can hold."""
 
 
-def plain_estimator(estimator: Any, packer: Packer) -> dict[str, Any]:
-    """Return the class, the parameters and what was learned; arrays go to the packer."""
+def plain_estimator(estimator: Any, packer: Packer, *, moments: bool) -> dict[str, Any]:
+    """Return the class, the parameters and what was learned; arrays go to the packer.
+
+    A model file serves `transform`: moments are statistics of people, and often most of the bytes.
+    """
     name = type(estimator).__name__
     if CLASSES.get(name) is not type(estimator):
         raise ExportError(
@@ -53,8 +53,9 @@ def plain_estimator(estimator: Any, packer: Packer) -> dict[str, Any]:
     parameters = fitted.get_params(deep=False)
     learned = {k: v for k, v in vars(fitted).items() if k not in parameters}
     left_out = [k for k in learned if k in SET_FOR_LATER_FITS]
-    goes_on = hasattr(fitted, "partial_fit")  # else nobody needs them
-    if "moments_" in learned and not (goes_on and _are_small(learned["moments_"])):
+    if moments:
+        _check_moments(fitted)
+    elif "moments_" in learned:
         left_out.append("moments_")
     unknown = [k for k in learned if k not in left_out and not _is_own(type(fitted), k)]
     if unknown:
@@ -107,15 +108,25 @@ def n_columns(fitted: AffineMap | FeatureMap) -> int:
     return int(fitted.linear.matrix.shape[0])  # given kernel values
 
 
-def _are_small(moments: GroupMoments) -> bool:
-    """Tell whether moments are matrices, not the rows themselves, and not very large."""
-    scatters = [moments.scatter]
+def _check_moments(fitted: Any) -> None:
+    """Raise unless a fitted estimator has moments that are sums, and can add batches to them."""
+    name, found = type(fitted).__name__, vars(fitted).get("moments_")
+    if not hasattr(fitted, "partial_fit"):
+        reason = "has no partial_fit, for which they are saved"
+    elif found is None:
+        reason = "kept none: its rows were wide or sparse, had very many features, or a kernel"
+    elif not all(isinstance(s, DenseScatter) for s in _scatters(found)):
+        reason = "was fed few wide rows, and its moments are these rows themselves"
+    else:
+        return
+    raise ExportError(f"Moments cannot be saved: this {name} {reason}. Save it without them.")
+
+
+def _scatters(moments: GroupMoments) -> Iterator[Any]:
+    yield moments.scatter
     for a in moments.attributes:
         if isinstance(a, LevelMoments) and a.scatters is not None:
-            scatters += [s for s in a.scatters if s is not None]
-    return all(isinstance(s, DenseScatter) for s in scatters) and (
-        8 * len(scatters) * moments.n_features**2 <= MAX_MOMENTS
-    )
+            yield from (s for s in a.scatters if s is not None)
 
 
 def _groups(value: Any) -> bool:

@@ -479,13 +479,17 @@ class FairTableTransformer(TransformerMixin, BaseEstimator):
         found: list[ColumnWeight] = self.encoder_.column_weights(weights)
         return found
 
-    def save(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
+    def save(
+        self, path: str | os.PathLike[str], *, moments: bool = False, overwrite: bool = False
+    ) -> None:
         """Write the model to a file, as `fairpca.save` does.
 
         Parameters
         ----------
         path : path
             Where the file will be, ``model.fairpca`` by custom.
+        moments : bool, default=False
+            Whether the file holds the sums that `partial_fit` of the estimator continues from.
         overwrite : bool, default=False
             Whether a file of this name is replaced, in one step; else it is kept.
 
@@ -494,7 +498,7 @@ class FairTableTransformer(TransformerMixin, BaseEstimator):
         ExistingFileError
             If there is a file of this name, which is not to be replaced.
         """
-        save(self, path, overwrite=overwrite)
+        save(self, path, moments=moments, overwrite=overwrite)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:
@@ -598,6 +602,7 @@ def save(
     path: str | os.PathLike[str],
     *,
     info: Mapping[str, Any] | None = None,
+    moments: bool = False,
     overwrite: bool = False,
 ) -> None:
     """Write a fitted model to a file that holds numbers and text only, never code.
@@ -613,13 +618,18 @@ def save(
     info : dict, default=None
         Plain facts to keep with an estimator: ``data``, ``fingerprint``, ``sensitive``, ``target``,
         numbers. A `FairTableTransformer` has its own.
+    moments : bool, default=False
+        Whether the file holds the weights, means and scatters of all groups, from which
+        `partial_fit` continues after loading. They are statistics about people, and may be
+        thousands of times as large as the map, which is all that `transform` needs.
     overwrite : bool, default=False
         Whether a file of this name is replaced, in one step; else it is kept.
 
     Raises
     ------
     ExportError
-        If the model holds a function, a random generator, or labels that are not plain.
+        If the model holds a function, a random generator, or labels that are not plain; or with
+        ``moments=True``, if it kept none, or these are the rows themselves.
     ExistingFileError
         If there is a file of this name, which is not to be replaced.
 
@@ -631,9 +641,7 @@ def save(
     -----
     User guide: :doc:`/howto/models`.
 
-    Moments are kept up to 64 MB, so that `partial_fit` goes on after loading. Larger ones, those
-    that are the rows themselves, and those of models that cannot go on, such as `FairPLS` with
-    matched distributions, are left out; the header lists what is.
+    What is left out is listed in the header, which `fairpca.models.inspect_model` returns.
 
     Examples
     --------
@@ -680,7 +688,7 @@ def save(
         "created": datetime.now(UTC).isoformat(timespec="seconds"),
         "versions": library_versions(),
         "fingerprint": packer.plain(facts.get("fingerprint"), "info['fingerprint']"),
-        **plain_estimator(estimator, packer),
+        **plain_estimator(estimator, packer, moments=moments),
         "info": packer.plain(facts, "info"),
         "encoder": packer.plain(encoder, "encoder"),
         "output": output,

@@ -204,7 +204,7 @@ def fold(eraser: Any, linear: Any) -> Any:
         )
     W = to_numpy(linear.weight).astype(float)
     bias = 0.0 if linear.bias is None else to_numpy(linear.bias)
-    kept = np.where(removal.gone, 0.0, W)
+    kept = W if removal.gone is None else np.where(removal.gone, 0.0, W)
     moved = kept @ removal.away
     constant = moved @ (removal.along.T @ removal.mean) + (W - kept) @ removal.mean
     return modules.linear(linear, kept - moved @ removal.along.T, bias + constant)

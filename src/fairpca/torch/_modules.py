@@ -36,8 +36,8 @@ class EraserModule(nn.Module):
         for name in BUFFERS[:3]:
             values = np.array(parts.get(name, np.empty((0,))))  # of its own: maps are frozen
             self.register_buffer(name, torch.as_tensor(values).to(dtype))
-        gone = np.array(parts.get("gone", False))
-        self.register_buffer("gone", torch.as_tensor(gone) if gone.any() else None)
+        gone = parts.get("gone")
+        self.register_buffer("gone", None if gone is None else torch.as_tensor(np.array(gone)))
 
     def forward(self, x: Any) -> Any:
         """Return the activations without what was erased, in their precision, where they are."""
