@@ -1,11 +1,13 @@
-"""Groups that are known as probabilities: soft rates, what they miss, and bounds that do not."""
+"""Groups that are known in part: soft rates, what they miss, and bounds that do not."""
+
+from itertools import product
 
 import numpy as np
 import pandas as pd
 import pytest
 from scipy.optimize import linprog
 
-from fairpca.errors import MissingGroupError, UsageError
+from fairpca.errors import MissingGroupError, SingleGroupError, UsageError
 from fairpca.metrics import (
     distribution_gap,
     explained_difference,
@@ -177,6 +179,127 @@ def test_what_the_estimate_and_the_bounds_hold(decided):
         assert np.mean(estimates) > true + 0.03 if too_large else np.mean(estimates) < true - 0.03
 
 
+def test_known_groups_have_a_difference_and_no_bounds():
+    """Of one group a row, or of probabilities of 0 and 1, both bounds are the difference."""
+    _, d, P, w = people(200)
+    z = P.argmax(axis=1)
+    y = np.random.default_rng(1).normal(size=200)
+    for values, function in ((d, selection_rate_difference), (y, mean_prediction_difference)):
+        for known in (z, np.array(["a", "b", "c"])[z], np.eye(3)[z], z.tolist()):
+            found = proxy_difference(None, values, sensitive_features=known, sample_weight=w)
+            exact = function(None, values, sensitive_features=z, sample_weight=w)
+            assert found.difference == pytest.approx(exact, abs=1e-12)
+            assert found.bounds == pytest.approx((exact, exact), abs=1e-12)
+
+
+def differences(values, z, places, groups, weight):
+    """The difference between the first two groups for all that people of no group may be."""
+    for guess in product(range(groups), repeat=len(places)):
+        z = z.copy()
+        z[places] = guess
+        means = [np.average(values[z == g], weights=weight[z == g]) for g in (0, 1)]
+        yield means[0] - means[1]
+
+
+@pytest.mark.parametrize("groups", [2, 3])
+@pytest.mark.parametrize("kind", ["decisions", "numbers"])
+def test_bounds_of_unknown_groups_are_the_most_that_they_may_be(kind, groups):
+    """Of numbers, who would raise one mean and lower the other may count for both: safe."""
+    rng = np.random.default_rng(groups)
+    for _ in range(6):
+        z, w = rng.integers(groups, size=30), rng.uniform(0.5, 2.0, size=30)
+        values = rng.integers(2, size=30) if kind == "decisions" else rng.normal(size=30)
+        places = rng.choice(30, size=7, replace=False)
+        told = z.astype(object)
+        told[places] = None
+        found = proxy_difference(
+            None, values, sensitive_features=told, between=(0, 1), sample_weight=w
+        )
+        sign = 1 if found.groups == (0, 1) else -1
+        low, high = sorted(sign * end for end in found.bounds)
+        possible = list(differences(values, z, places, groups, w))
+        assert low <= min(possible) + 1e-12
+        assert high >= max(possible) - 1e-12
+        if kind == "decisions":
+            assert (low, high) == pytest.approx((min(possible), max(possible)), abs=1e-12)
+        elif groups == 3:  # whom neither group would take is of the third
+            largest = max(sign * one for one in possible)
+            assert found.bounds[1] == pytest.approx(largest, abs=1e-12)
+        known = np.delete(np.arange(30), places)
+        exact = selection_rate_difference if kind == "decisions" else mean_prediction_difference
+        if groups == 2:
+            of_known = exact(
+                None, values[known], sensitive_features=z[known], sample_weight=w[known]
+            )
+            assert found.difference == pytest.approx(of_known, abs=1e-12)
+
+
+def test_what_is_known_of_the_unknown_narrows_the_bounds():
+    """Their shares of groups as probabilities, and a proxy of each of them."""
+    rng = np.random.default_rng(2)
+    x = rng.beta(0.3, 0.3, size=3000)
+    z = rng.random(3000) < x
+    d = rng.random(3000) < 0.3 + 0.3 * z
+    unknown = rng.random(3000) < 0.4
+    P = np.c_[z, ~z].astype(float)
+    widths = []
+    for of_unknown in (np.nan, np.array([0.5, 0.5]), np.c_[x, 1 - x][unknown]):
+        P[unknown] = of_unknown
+        found = proxy_difference(None, d, sensitive_features=P)
+        assert found.groups == (0, 1)
+        assert found.bounds[0] <= d[z].mean() - d[~z].mean() <= found.bounds[1]
+        widths.append(np.ptp(found.bounds))
+    assert widths[0] > 1.05 * widths[1]
+    assert widths[1] > 1.5 * widths[2]
+
+
+TOLD = {
+    "at random": lambda d, z: np.full(len(d), 0.7),
+    "by the decision": lambda d, z: np.where(d, 0.9, 0.5),
+    "by both": lambda d, z: np.where(d == z, 0.95, 0.45),
+    "by both, against": lambda d, z: np.where(d != z, 0.95, 0.45),
+}
+
+
+@pytest.mark.parametrize("who", TOLD)
+def test_what_holds_of_people_who_do_not_tell_their_group(who):
+    """The interval where they are like the others of their group, the bounds always."""
+    rng, rounds, inside, bounded, found = np.random.default_rng(11), 300, 0, 0, []
+    for _ in range(rounds):
+        z = rng.random(400) < 0.4
+        d = rng.random(400) < np.where(z, 0.6, 0.4)
+        told = np.where(rng.random(400) < TOLD[who](d, z), np.where(z, "a", "b"), None)
+        one = proxy_difference(None, d, sensitive_features=told, between=("a", "b"))
+        sign = 1 if one.groups[0] == "a" else -1
+        (low, high), (least, most) = (
+            sorted(sign * end for end in ends) for ends in (one.interval, one.bounds_interval)
+        )
+        inside, bounded = inside + (low <= 0.2 <= high), bounded + (least <= 0.2 <= most)
+        found.append(sign * one.difference)
+    assert bounded >= 0.94 * rounds
+    if who == "at random":
+        assert 0.92 * rounds <= inside <= 0.98 * rounds
+    if who.startswith("by both"):
+        assert abs(np.mean(found) - 0.2) > 0.1
+        assert inside < 0.5 * rounds
+
+
+def test_an_unknown_group_as_unequal_as_can_be_is_held_as_often_as_asked():
+    """Who did not tell is of the group that makes the difference largest: the bound is true."""
+    rng, rounds, bounded = np.random.default_rng(12), 400, 0
+    true = (0.24 + 0.15) / (0.4 + 0.15) - 0.3 * 0.35 / (0.3 + 0.15)
+    for _ in range(rounds):
+        unknown = rng.random(400) < 0.3
+        d = rng.random(400) < 0.5
+        z = np.where(unknown, d, rng.random(400) < 0.4 / 0.7)
+        d = np.where(unknown, d, rng.random(400) < np.where(z, 0.6, 0.35))
+        told = np.where(unknown, None, np.where(z, "a", "b"))
+        found = proxy_difference(None, d, sensitive_features=told)
+        assert found.groups == ("a", "b")
+        bounded += found.bounds_interval[0] <= true <= found.bounds_interval[1]
+    assert 0.95 * rounds <= bounded <= 0.995 * rounds
+
+
 def _changed(P, row, values):
     P = P.copy()
     P[row] = values
@@ -198,6 +321,13 @@ def test_bad_probabilities_are_rejected_in_one_clear_line():
         ],
         "do not add up": np.random.default_rng(0).integers(2, size=(30, 3)),
         "of group 'b' in sensitive_features have shape (29,)": {"a": P[:, 0], "b": 1 - P[1:, 0]},
+        "divide percentages by 100": 100 * P,
+    }
+    of_one = {
+        "one column of fractions": P[:, 0],
+        "has one column, but one of probabilities is needed for each": P[:, :1],
+        "of group 0 in sensitive_features hold values that are no numbers": P.astype(str),
+        "has shape (29,), but there are 30 rows": d[1:],
     }
     for message, given in cases.items():
         for function in (selection_rate_difference, proxy_difference):
@@ -205,8 +335,15 @@ def test_bad_probabilities_are_rejected_in_one_clear_line():
                 function(None, d, sensitive_features=given)
             assert message in str(error.value)
             assert "\n" not in str(error.value)
-    with pytest.raises(MissingGroupError, match="missing in 1 of 30 rows, the first at position 4"):
-        proxy_difference(None, d, sensitive_features=_changed(P, 4, [np.nan, 0.5, 0.5]))
+    for message, given in of_one.items():
+        with pytest.raises(UsageError) as error:
+            proxy_difference(None, d, sensitive_features=given)
+        assert message in str(error.value)
+    with pytest.raises(SingleGroupError, match="has 1 group"):
+        proxy_difference(None, d, sensitive_features=["a"] * 20 + [None] * 10)
+    for function, lost in ((proxy_difference, [np.nan, 0.5, 0.5]), (RATES[0], [np.nan] * 3)):
+        with pytest.raises(MissingGroupError, match="in 1 of 30 rows, the first at position 4"):
+            function(None, d, sensitive_features=_changed(P, 4, lost))
     sure = np.where(np.arange(30)[:, None] < 3, [1.0, 0.0], [0.0, 1.0])
     with pytest.raises(UsageError, match="zero in all rows that may belong to group 0"):
         proxy_difference(None, d, sensitive_features=sure, sample_weight=np.arange(30) >= 3)
@@ -231,7 +368,5 @@ def test_what_needs_one_group_a_row_says_so():
     ):
         with pytest.raises(UsageError, match="one value per row is needed"):
             call()
-    with pytest.raises(UsageError, match="a column of probabilities is needed for each group"):
-        proxy_difference(None, d, sensitive_features=d)
     with pytest.raises(UsageError, match="must be two groups"):
         proxy_difference(None, d, sensitive_features=P, between=("a", "b"))

@@ -39,8 +39,8 @@ def read_probabilities(
     """
     if len(columns) < 2:
         raise UsageError(
-            f"{name} has one column of probabilities, but one for each of at least two groups is "
-            f"needed. Add the others, such as 1 - p."
+            f"{name} has one column, but one of probabilities is needed for each of at least two "
+            f"groups. Add the others, such as 1 - p; or pass the groups themselves as a vector."
         )
     for group, column in columns.items():
         if np.shape(column) != (n_rows,):
@@ -67,8 +67,9 @@ def read_probabilities(
         row, column = outside[0]
         raise UsageError(
             f"{name} has the probability {P[row, column]:g} of group {list(columns)[column]!r} at "
-            f"position {row}, but probabilities are from 0 to 1. Several columns of numbers are "
-            f"taken for the probabilities of groups; pass an attribute as one column."
+            f"position {row}, but probabilities are from 0 to 1: divide percentages by 100. "
+            f"Several columns of numbers are taken for the probabilities of groups; pass an "
+            f"attribute as one column."
         )
     P = np.clip(P, 0.0, 1.0)
     total = P.sum(axis=1)

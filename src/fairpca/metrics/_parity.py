@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -622,13 +623,18 @@ def probable_groups(
     P = read_probabilities(columns, n_rows, "sensitive_features")
     weight = row_weights(sample_weight, n_rows)
     weight = np.ones(n_rows) if weight is None else weight
-    if not (total := weight @ P).all():
+    check_each_counts(list(columns), weight @ P)
+    return list(columns), P, weight
+
+
+def check_each_counts(levels: Sequence[Any], total: np.ndarray) -> None:
+    """Raise where the weights of a group come to nothing."""
+    if not total.all():
         raise UsageError(
             f"sample_weight is zero in all rows that may belong to group "
-            f"{list(columns)[int(total.argmin())]!r}, so none of them counts. Leave that group "
-            f"out, or give its rows a weight."
+            f"{levels[int(total.argmin())]!r}, so none of them counts. Leave that group out, or "
+            f"give its rows a weight."
         )
-    return list(columns), P, weight
 
 
 def _is_positive(y: Any, pos_label: Any, name: str, n_rows: int | None = None) -> np.ndarray:
