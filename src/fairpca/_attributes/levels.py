@@ -80,6 +80,11 @@ class Levels:
         return replace(self, codes=codes, numbers=self.numbers and self.numbers.spread_over(rows))
 
     @property
+    def n_rows(self) -> int:
+        """How many rows there are, those that do not count included."""
+        return len(self.codes)
+
+    @property
     def missing(self) -> np.ndarray:
         """Mask of the rows that do not count."""
         return self.codes < 0
@@ -108,6 +113,11 @@ class Numeric:
         values = np.full(len(rows), np.nan)
         values[rows] = self.values
         return replace(self, values=values, numbers=self.numbers and self.numbers.spread_over(rows))
+
+    @property
+    def n_rows(self) -> int:
+        """How many rows there are, those that do not count included."""
+        return len(self.values)
 
     @property
     def missing(self) -> np.ndarray:

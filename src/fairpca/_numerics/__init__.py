@@ -30,6 +30,7 @@ from .linalg import (
     deflate,
     deterministic_signs,
     graded_basis,
+    inverse_of_scatter,
     lanczos,
     orthonormalize,
     project_out,

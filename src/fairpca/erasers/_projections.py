@@ -15,6 +15,7 @@ from .._numerics import (
     device,
     float64,
     graded_basis,
+    inverse_of_scatter,
     is_single,
     like,
     quiet_overflow,
@@ -211,7 +212,7 @@ def scatter_inverse_times(work: GroupMoments, A: Array) -> Array:
     if work.resolution > 0:  # and of those in the rows
         rounding = float(noise_along(work))
     try:
-        inverse = xp.linalg.inv(S)
+        inverse = inverse_of_scatter(S)
     except (np.linalg.LinAlgError, RuntimeError):  # the second is torch's
         inverse = None
     # The largest row sum of the inverse is at least 1 over the smallest eigenvalue.

@@ -263,9 +263,9 @@ def check_sensitive_given(sensitive_features: Any, sensitive_columns: Any, name:
 def check_lengths(n: int, attributes: Sequence[Attribute]) -> None:
     """Raise unless every attribute has one entry per row."""
     for a in attributes:
-        if len(a.missing) != n:
+        if a.n_rows != n:
             raise UsageError(
-                f"X has {n} rows, but the sensitive attribute {a.name!r} has {len(a.missing)} "
+                f"X has {n} rows, but the sensitive attribute {a.name!r} has {a.n_rows} "
                 f"entries, so rows and groups cannot be paired. Pass one entry per row of X."
             )
 

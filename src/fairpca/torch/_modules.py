@@ -41,29 +41,38 @@ class EraserModule(nn.Module):
 
     def forward(self, x: Any) -> Any:
         """Return the activations without what was erased, in their precision, where they are."""
-        d, precision = self.mean.shape[0], computed_in(x)
+        held = self._buffers  # looking them up as attributes takes as long as a product
+        along, away, mean, gone = held["along"], held["away"], held["mean"], held["gone"]
+        if x.shape[-1:] != mean.shape or not mean.shape[0]:
+            self._refuse(x)
+        precision = computed_in(x)
+        if mean.dtype != precision or mean.device != x.device:
+            along, away, mean = (b.to(x.device, precision) for b in (along, away, mean))
+        rows = x if x.dtype == precision else x.to(precision)
+        rows = rows if rows.ndim == 2 else rows.reshape(-1, mean.shape[0])
+        if along.shape[1] == 1 and not _lowers_precision(x):
+            # One pass, where other products begin with a copy; and vectors are never rounded.
+            T = rows.addr(torch.mv(rows - mean, along.squeeze(1)), away.squeeze(1), alpha=-1)
+        else:
+            with _exact_products(x):
+                T = rows.addmm((rows - mean) @ along, away.T, alpha=-1)
+        if gone is not None:
+            T = torch.where(gone.to(x.device), mean, T)
+        T = T if T.dtype == x.dtype else T.to(x.dtype)
+        return T if x.ndim == 2 else T.reshape(x.shape)
+
+    def _refuse(self, x: Any) -> None:
+        """Raise, since there is nothing to erase, or the activations are of another length."""
+        d = self.mean.shape[0]
         if d == 0:
             raise UsageError(
                 "This module is empty. Load a state dict of as_module(eraser), or make it from a "
                 "fitted eraser."
             )
-        if x.shape[-1:] != (d,):
-            raise UsageError(
-                f"The activations have the shape {tuple(x.shape)}, but the eraser was fitted to "
-                f"{d} features, which is the length of the last axis. Erase where the eraser was "
-                f"fitted."
-            )
-        along, away, mean = (b.to(x.device, precision) for b in (self.along, self.away, self.mean))
-        with _exact_products(x):
-            rows = x.to(precision).reshape(-1, d)
-            found = (rows - mean) @ along
-            if found.shape[1] == 1:  # one pass, where other products begin with a copy
-                T = rows.addr(found[:, 0], away[:, 0], alpha=-1)
-            else:
-                T = rows.addmm(found, away.T, alpha=-1)
-        if self.gone is not None:
-            T = torch.where(self.gone.to(x.device), mean, T)
-        return T.to(x.dtype).reshape(x.shape)
+        raise UsageError(
+            f"The activations have the shape {tuple(x.shape)}, but the eraser was fitted to {d} "
+            f"features, which is the length of the last axis. Erase where the eraser was fitted."
+        )
 
     def extra_repr(self) -> str:
         """Say how much is erased, where the module is printed."""
@@ -105,13 +114,19 @@ def computed_in(x: Any) -> Any:
     return x.dtype if x.dtype == torch.float64 else torch.float32
 
 
+def _lowers_precision(x: Any) -> bool:
+    """Tell whether torch may choose the precision of products by itself, even of vectors."""
+    kind = x.device.type
+    return kind in AUTOCAST and (torch.compiler.is_compiling() or torch.is_autocast_enabled(kind))
+
+
 @contextmanager
 def _exact_products(x: Any) -> Iterator[None]:
     """Keep torch from rounding the factors of products, which would leave some of the attribute."""
-    kind, compiling = x.device.type, torch.compiler.is_compiling()
-    autocast = kind in AUTOCAST and (compiling or torch.is_autocast_enabled(kind))
-    exact = nullcontext() if compiling or kind == "cpu" else full_precision(x)
-    with torch.autocast(kind, enabled=False) if autocast else nullcontext(), exact:
+    kind = x.device.type
+    autocast = torch.autocast(kind, enabled=False) if _lowers_precision(x) else nullcontext()
+    exact = kind != "cpu" and not torch.compiler.is_compiling()
+    with autocast, full_precision(x) if exact else nullcontext():
         yield
 
 
