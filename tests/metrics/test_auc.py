@@ -387,3 +387,16 @@ def test_permutations_come_in_blocks_but_in_the_number_asked_for(monkeypatch):
     aucs = _permuted_macro_auc(np.arange(10.0)[:, None], codes, 17, np.random.default_rng(0))
     assert aucs.shape == (17,)
     assert ((aucs >= 0) & (aucs <= 1)).all()
+
+
+def test_intervals_of_a_mean_over_strata_cover():
+    """Groups are of unequal sizes from stratum to stratum, some with few rows of one of them."""
+    rng, truth, held = np.random.default_rng(0), norm.cdf(0.8 / np.sqrt(2)), []
+    sizes, shares = [400, 150, 60, 40], [0.5, 0.2, 0.8, 0.25]
+    side = np.repeat(np.arange(4), sizes)
+    for _ in range(80):
+        z = (rng.random(len(side)) < np.repeat(shares, sizes)).astype(int)
+        T = rng.normal(size=(len(side), 1)) + 0.8 * z[:, None] + side[:, None]
+        found = leakage(T, z, given=side, probe=FixedDirection(), cv=2, n_permutations=1)
+        held.append(found.interval[0] <= truth <= found.interval[1])
+    assert np.mean(held) > 0.9  # 97.6 % of 250

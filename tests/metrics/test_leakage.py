@@ -307,3 +307,100 @@ def test_a_constant_column_is_nothing_to_a_probe_of_weighted_rows():
     for probe in ("linear", "kernel"):
         found = leakage(same, sex, probe=probe, **given)
         assert found.auc == pytest.approx(leakage(T, sex, probe=probe, **given).auc, abs=0.02)
+
+
+def people_of(factor, seed=0, n=1200):
+    """People whose columns and groups follow a factor, and nothing else."""
+    rng = np.random.default_rng(seed)
+    u = rng.integers(3, size=n) - 1.0 if factor == "levels" else rng.normal(size=n)
+    z = (rng.random(n) < 1 / (1 + np.exp(-1.5 * u))).astype(int)
+    T = rng.normal(size=(n, 3)) + np.outer(u, [1.0, -1.0, 1.0])
+    return T, z, u, pd.Series(u).map("{:.0f}".format) if factor == "levels" else u
+
+
+@pytest.mark.parametrize("factor", ["levels", "numbers"])
+@pytest.mark.parametrize("probe", ["linear", "boosting", "kernel"])
+def test_given_what_explains_it_all_nothing_leaks(probe, factor):
+    T, z, _, factors = people_of(factor)
+    how = {"probe": probe, "random_state": 0, "n_permutations": 200}
+    assert leakage(T, z, **how).auc > 0.7
+    found = leakage(T, z, given=factors, **how)
+    assert not found.above_chance
+    assert abs(found.auc - 0.5) < 0.04
+    assert leakage(T + 0.7 * z[:, None], z, given=factors, **how).above_chance
+
+
+def test_given_levels_it_is_the_mean_of_what_leaks_in_each_stratum():
+    T, z, _, factors = people_of("levels")
+    T = T + 0.5 * np.outer(z, [1, 0, 0])
+    weight = np.random.default_rng(1).integers(1, 4, size=len(T))
+    how = {"cv": 3, "n_permutations": 50, "random_state": np.random.RandomState(5)}
+    found = leakage(T, z, given=factors, sample_weight=weight, **how)
+    how["random_state"] = np.random.RandomState(5)  # the strata draw one after the other
+    alone, shares = [], []
+    for level in factors.unique():
+        i = (factors == level).to_numpy()
+        alone.append(leakage(T[i], z[i], sample_weight=weight[i], **how))
+        sums = [np.sum(weight[i & (z == g)]) for g in (0, 1)]
+        squares = [np.sum(weight[i & (z == g)] ** 2) for g in (0, 1)]
+        shares.append(1 / sum(s / w**2 for s, w in zip(squares, sums, strict=True)))
+    assert found.auc == pytest.approx(np.average([one.auc for one in alone], weights=shares))
+    aucs = np.average([one.fold_aucs for one in alone], axis=0, weights=shares)
+    assert found.fold_aucs == pytest.approx(aucs)
+    assert found.n_strata == 3
+    assert found.n_rows == len(T)
+    assert " rows in 3 strata (" in str(found)
+    widths = [one.interval[1] - one.interval[0] for one in alone]
+    assert found.interval[1] - found.interval[0] < min(widths)
+
+
+def test_what_differs_from_stratum_to_stratum_is_found_given_the_strata():
+    """Up in one stratum and down in the other: nothing to who does not know which."""
+    T, z = noise(800, 1)
+    side = np.arange(800) % 2
+    T = T + ((2 * side - 1) * z)[:, None]
+    how = {"random_state": 0, "n_permutations": 100}
+    assert not leakage(T, z, **how).above_chance
+    assert leakage(T, z, given=side, **how).auc > 0.7
+
+
+def test_strata_and_levels_of_few_people_are_left_out():
+    T, z = noise(400)
+    third = np.where((np.arange(400) < 100) & (z == 1), 2, z)
+    side = pd.Series(np.arange(400) < 100).map({True: "u", False: "v"})
+    side[:3] = "few"
+    found = leakage(T, third, given=side, n_permutations=10, random_state=0)
+    assert (found.n_strata, found.n_rows) == (2, 397)
+    with pytest.raises(UsageError, match="No stratum of given has 5 rows of each of two levels"):
+        leakage(T, z, given={"own": z.astype(str)})
+    with pytest.raises(UsageError, match="single value"):
+        leakage(T, z, given=np.repeat("all", 400))
+    with pytest.raises(UsageError, match=r"shape \(7,\)"):
+        leakage(T, z, given=np.arange(7))
+
+
+def test_the_strong_probe_and_three_levels_take_factors():
+    rng = np.random.default_rng(0)
+    side, z = rng.choice([*"uv"], 360), rng.integers(3, size=360)
+    T = rng.normal(size=(360, 1)) + 1.5 * (z == 2)[:, None] + 2.0 * (side == "u")[:, None]
+    how = {"given": side, "cv": 2, "n_permutations": 50, "random_state": 0}
+    assert leakage(T, z, **how).above_chance
+    found = leakage(T, z, probe="strong", effort=2, **how)
+    assert found.above_chance
+    assert found.attackers
+
+
+def false_alarms(factor, seeds, **how):
+    """How often something is found where the factor explains all."""
+    found = 0
+    for seed in seeds:
+        T, z, _, factors = people_of(factor, seed, **how)
+        found += leakage(T, z, given=factors, cv=3, n_permutations=100, random_state=0).above_chance
+    return found / len(seeds)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("factor", ["levels", "numbers"])
+@pytest.mark.parametrize("n", [300, 2000])
+def test_false_alarms_given_factors_are_rare(factor, n):
+    assert false_alarms(factor, range(150), n=n) < 0.08

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,8 +12,10 @@ from sklearn.base import clone
 from sklearn.model_selection import StratifiedKFold
 from sklearn.utils import check_random_state
 
+from ..errors import UsageError
 from ._inputs import row_weights, shuffled
 from ._probes import Probe, as_classifier, few_threads, fit_probe, level_scores
+from ._strata import Strata
 
 _BLOCK_ENTRIES = 2**22
 _FOLDS_MEET_TWICE = np.sqrt(2)  # so much more than of independent folds AUCs vary; see `leakage`
@@ -162,6 +165,78 @@ def cross_fitted_aucs(
         chance_draws=0.5 + _FOLDS_MEET_TWICE * (chance - 0.5),
         n_rows=len(T),
         smallest_level=rarest,
+    )
+
+
+def aucs_within_strata(
+    T: np.ndarray,
+    codes: np.ndarray,
+    strata: Strata,
+    probe: Probe,
+    cv: int,
+    n_permutations: int,
+    rng: int | np.random.RandomState | None = None,
+    *,
+    sample_weight: np.ndarray | None = None,
+) -> tuple[AucDraws, int]:
+    """Fit and score a probe among the rows of each stratum: the mean AUC, and of how many strata.
+
+    Columns are what a regression on numeric factors leaves of them there, so that nobody reads on
+    where in a band a row is. Levels of fewer than `cv` rows in a stratum are left out there. A
+    stratum counts by what its AUC is known from: one over the sum of 1 / n1 + 1 / n2 of its levels
+    and their rests.
+    """
+    weight = np.ones(len(T)) if sample_weight is None else sample_weight
+    random, m = check_random_state(rng), int(codes.max()) + 1
+    cells = strata.codes[weight > 0] * m + codes[weight > 0]
+    enough = np.bincount(cells, minlength=len(strata.level) * m).reshape(-1, m) >= cv
+    place = strata.joined(enough.sum(axis=1) >= 2)[strata.codes]
+    found, counts = list[AucDraws](), list[float]()
+    for stratum in np.unique(place):
+        inside = (place == stratum) & (weight > 0)
+        kept = np.bincount(codes[inside], minlength=m) >= cv
+        rows = np.flatnonzero(inside & kept[codes])
+        if kept.sum() < 2:
+            continue
+        own, w = np.unique(codes[rows], return_inverse=True)[1], weight[rows]
+        X = _residuals(T[rows], strata.numbers[rows], w)
+        draws = cross_fitted_aucs(X, own, probe, cv, n_permutations, random, sample_weight=w)
+        found.append(draws)
+        heavy, squares = np.bincount(own, w), np.bincount(own, w**2)
+        rough = squares / heavy**2 + (w @ w - squares) / (w.sum() - heavy) ** 2
+        counts.append(1.0 / rough.sum())
+    if not found:
+        raise UsageError(
+            f"No stratum of given has {cv} rows of each of two levels, so no probe can be fitted "
+            f"and scored among people whose factors are equal. Use fewer or coarser factors, or "
+            f"fewer folds than cv={cv}."
+        )
+    return _mean_of_strata(found, np.array(counts) / np.sum(counts)), len(found)
+
+
+def _residuals(T: np.ndarray, numbers: np.ndarray, weight: np.ndarray) -> np.ndarray:
+    """Return what a regression on the numbers leaves of the columns: the band says the rest."""
+    spread = np.ptp(numbers, axis=0)
+    F = (numbers - numbers.mean(axis=0))[:, spread > 0] / spread[spread > 0]
+    if not F.shape[1]:
+        return T
+    root = np.sqrt(weight)[:, None]
+    F = np.column_stack([np.ones(len(F)), F])
+    return np.asarray(T - F @ np.linalg.lstsq(root * F, root * T, rcond=None)[0])
+
+
+def _mean_of_strata(found: Sequence[AucDraws], share: np.ndarray) -> AucDraws:
+    """Return the weighted mean of AUCs of different rows; errors by Welch and Satterthwaite."""
+    variances = (share * [one.standard_error for one in found]) ** 2
+    sizes = np.array([one.smallest_level for one in found])
+    roughness = np.sum(variances**2 / np.maximum(sizes - 1, 1.0))
+    known = sizes.sum() if roughness == 0 else 1.0 + variances.sum() ** 2 / roughness
+    return AucDraws(
+        fold_aucs=tuple((share @ [one.fold_aucs for one in found]).tolist()),
+        standard_error=float(np.sqrt(variances.sum())),
+        chance_draws=share @ [one.chance_draws for one in found],
+        n_rows=sum(one.n_rows for one in found),
+        smallest_level=float(min(known, sizes.sum())),
     )
 
 

@@ -44,17 +44,18 @@ class Strata:
 
     Of strata there are a `level` (of all categories together, and of which numbers are missing)
     and the `places` of numbers among their bands, of shape (strata, numbers). Bands at most `reach`
-    apart are near.
+    apart are near. `numbers` are those of the rows, 0 where they are missing.
     """
 
     codes: np.ndarray
     level: np.ndarray
     places: np.ndarray
     reach: np.ndarray
+    numbers: np.ndarray
 
     def at(self, rows: np.ndarray) -> Strata:
         """Return the strata of some rows."""
-        return replace(self, codes=self.codes[rows])
+        return replace(self, codes=self.codes[rows], numbers=self.numbers[rows])
 
     def joined(self, both: np.ndarray) -> np.ndarray:
         """Return a number for each stratum, where those in which not `both` groups are join others.
@@ -238,9 +239,17 @@ def _ratio(above: np.ndarray, below: np.ndarray) -> np.ndarray:
 
 
 def strata_of(
-    given: Any, n_rows: int, *, kinds: Mapping[str, str] | None = None, name: str = "given"
+    given: Any,
+    n_rows: int,
+    *,
+    kinds: Mapping[str, str] | None = None,
+    name: str = "given",
+    coarser: float = 1.0,
 ) -> Strata:
-    """Return the strata of factors; `kinds` says 'categorical' where numbers are codes."""
+    """Return the strata of factors; `kinds` says 'categorical' where numbers are codes.
+
+    Bands of numbers are so much `coarser`: for probes, which need rows to learn from.
+    """
     check_frames(**{name: given})
     columns = attribute_columns(given, unnamed=name)
     if not columns:
@@ -250,7 +259,7 @@ def strata_of(
     codes += [str(of) for of, column in columns.items() if are_categories(column)]
     numbers = {of: None if of in codes else _numbers(found) for of, found in values.items()}
     n_numbers = sum(found is not None for found in numbers.values())
-    most_bands = max(2, round(n_rows ** (1 / (2 + max(1, n_numbers)))))
+    most_bands = max(2, round(n_rows ** (1 / (2 + max(1, n_numbers))) / coarser))
     levels, places, reach = [], [], []
     for of, found in values.items():
         missing = are_missing(found)
@@ -261,15 +270,19 @@ def strata_of(
         places.append(place)
         reach.append(1 + int(place.max()) // 4)
         levels.append(missing.astype(int))
-    return _crossed(levels, places, reach)
+    known = [np.nan_to_num(found) for found in numbers.values() if found is not None]
+    return _crossed(levels, places, reach, np.array(known).reshape(len(known), n_rows).T)
 
 
-def _crossed(levels: list[np.ndarray], places: list[np.ndarray], reach: list[int]) -> Strata:
+def _crossed(
+    levels: list[np.ndarray], places: list[np.ndarray], reach: list[int], numbers: np.ndarray
+) -> Strata:
     """Return a stratum for each combination that occurs."""
     rows = np.stack([*levels, *places], axis=1)
     found, codes = np.unique(rows, axis=0, return_inverse=True)
     level = np.unique(found[:, : len(levels)], axis=0, return_inverse=True)[1].ravel()
-    return Strata(codes.ravel(), level, found[:, len(levels) :], np.array(reach, dtype=int))
+    ends = found[:, len(levels) :], np.array(reach, dtype=int)
+    return Strata(codes.ravel(), level, *ends, numbers)
 
 
 def _bands(name: str, numbers: np.ndarray, missing: np.ndarray, most: int) -> np.ndarray:
