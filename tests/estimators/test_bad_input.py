@@ -1,6 +1,7 @@
 """Each refusal says what was given, why it cannot be, and what to do; nothing changes."""
 
 import inspect
+import re
 import warnings
 from functools import partial
 
@@ -10,7 +11,7 @@ from sklearn.base import clone
 
 import registry
 from fairpca import FairKernelPCA, FairPCA, FairPLS
-from fairpca.erasers import LEACE
+from fairpca.erasers import LEACE, KernelSAL
 from fairpca.errors import (
     InfeasibleError,
     ManyLevelsWarning,
@@ -19,6 +20,7 @@ from fairpca.errors import (
     SingleGroupError,
     UsageError,
 )
+from fairpca.estimators import PlainPCA
 from fairpca.metrics import leakage
 from fairpca.moments import collect_moments
 from optional_libraries import pandas as pd
@@ -646,3 +648,77 @@ def test_dates_among_the_features_are_refused_in_words(kind):
         fair.transform(X.assign(when=dates))
     with pytest.raises(UsageError, match=told):
         leakage(X.assign(when=dates), sex)
+
+
+def parameters_of(function):
+    return {name for name in inspect.signature(function).parameters if name != "self"}
+
+
+ONE_OF_EACH_CLASS = {
+    type(known.estimator): known
+    for known in reversed(registry.ESTIMATORS.values())
+    if type(known.estimator) is not PlainPCA  # which looks at no attribute
+}
+ALL_PARAMETERS = set().union(*(parameters_of(cls) for cls in ONE_OF_EACH_CLASS))
+IDENTIFIERS = [f"p{i}" for i in range(10_001)]
+DAYS = np.arange(40).astype("datetime64[D]")
+
+BAD_ATTRIBUTES = {
+    "nothing": [None],
+    "a name": ["sex"],
+    "missing": [np.where(Z == 1, None, "f")],
+    "missing numbers": [np.where(Z == 1, np.nan, 0.5 + np.arange(40))],
+    "infinite": [np.where(Z == 1, np.inf, 0.5)],
+    "dates": [DAYS],
+    "large codes": [np.arange(40) * 2.0**60],
+    "whole numbers": [np.arange(40) % 20],
+    "identifiers": [IDENTIFIERS],
+    "one level": [np.zeros(40)],
+    "all directions": [X],
+    "entries that are no levels": [[[i] if i % 2 else {i} for i in range(40)]],
+    "spellings": [np.where(Z == 1, "Yes", np.where(Y == 1, "yes", "no"))],
+    "numbers, then texts": [0.5 + np.arange(40), np.where(Z == 1, "f", "m")],
+    "another name": [{"sex": Z}, {"gender": Z}],
+    "many levels in batches": [np.arange(40) % 20, np.arange(40) % 21],
+}
+
+
+def told_by(learn, batches, **given):
+    """Return what a fit to each of some batches raises or warns of."""
+    told = []
+    with warnings.catch_warnings(record=True) as warned:
+        warnings.simplefilter("always")
+        try:
+            for attributes in batches:
+                n = 10_001 if attributes is IDENTIFIERS else 40
+                rows = {"X": np.resize(X, (n, 4)), "y": np.resize(Y, n)}
+                learn(**rows, sensitive_features=attributes, **given)
+        except ValueError as error:
+            told.append(str(error))
+    return told + [str(warning.message) for warning in warned]
+
+
+@pytest.mark.parametrize("case", BAD_ATTRIBUTES)
+@pytest.mark.parametrize("cls", ONE_OF_EACH_CLASS, ids=lambda cls: cls.__name__)
+def test_what_is_advised_is_a_parameter_of_the_class_at_hand(cls, case):
+    estimator, batches = ONE_OF_EACH_CLASS[cls].made(), BAD_ATTRIBUTES[case]
+    if len(batches) > 1 and not hasattr(estimator, "partial_fit"):
+        return
+    learn = estimator.fit if len(batches) == 1 else estimator.partial_fit
+    told = told_by(learn, batches)
+    if batches[0] is not IDENTIFIERS:
+        told += told_by(clone(estimator).fit, batches[:1], given=Y)
+    assert told or (case == "all directions" and issubclass(cls, FairKernelPCA | KernelSAL))
+    for name in ALL_PARAMETERS - parameters_of(cls) - parameters_of(learn):
+        word = rf"\b{name}\b" if "_" in name else rf"\b{name}="
+        assert not [text for text in told if re.search(word, text)], (name, told)
+
+
+@pytest.mark.parametrize("method", [LEACE(), FairPCA(), FairKernelPCA()], ids=str)
+def test_an_attribute_passed_as_y_is_an_error_that_says_so(method):
+    """As in concept-erasure: fit(x, z)."""
+    message = r"You passed y, but the attribute is sensitive_features\. Pass fit\(X, .*sensitive_f"
+    with pytest.raises(MissingGroupError, match=message):
+        method.fit(X, Z)
+    with pytest.raises(MissingGroupError, match=r"given, and [^.]*\. Pass fit"):
+        method.fit(X)

@@ -1,5 +1,6 @@
 """Sensitive columns become levels and numeric attributes; criteria become strata of y."""
 
+from .advising import advising, can_advise, how_to_decide, how_to_say, how_to_say_kinds
 from .columns import (
     Columns,
     Roles,
@@ -33,7 +34,6 @@ from .levels import (
     about_spellings,
     drop_unused_labels,
     folded,
-    how_to_say,
     one_spelling,
     refuse_identifiers,
     warn_of_spellings,

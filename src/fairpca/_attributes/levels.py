@@ -16,6 +16,7 @@ from unicodedata import normalize
 import numpy as np
 
 from ..errors import ManyLevelsWarning, UsageError, warn_user
+from .advising import how_to_say
 
 MOST_LEVELS = 10_000
 
@@ -172,11 +173,6 @@ def refuse_identifiers(name: str, n_levels: int, most: int = MOST_LEVELS) -> Non
             f"make sense as groups: it looks like an identifier. Leave it out, or merge levels; if "
             f"it is a quantity, pass {how_to_say(name, 'numeric')}."
         )
-
-
-def how_to_say(name: str, kind: str) -> str:
-    """Return how users say what a column is, in Python and on the command line."""
-    return f"sensitive_kinds={{{name!r}: {kind!r}}} (command line: --{kind} {name})"
 
 
 def folded(level: Any) -> Any:

@@ -21,12 +21,12 @@ import numpy as np
 
 from .._numerics import narrowed, on_the_host
 from ..errors import ManyLevelsWarning, MissingGroupError, UsageError, warn_user
+from .advising import can_advise, how_to_say
 from .levels import (
     Attribute,
     Levels,
     Numeric,
     drop_unused_labels,
-    how_to_say,
     intersect,
     refuse_identifiers,
     warn_of_spellings,
@@ -196,11 +196,16 @@ def checked_kinds(kinds: Mapping[Any, str] | None, columns: Iterable[Any]) -> di
 def _treat_missing(attribute: Attribute, missing: str, *, streams: bool) -> list[Attribute]:
     absent = attribute.missing
     if missing == "error" and absent.any():
+        remedy = "Leave these rows out"
+        if can_advise("missing_sensitive"):
+            remedy = (
+                "Set missing_sensitive='ignore' (they count for the variance, not for the "
+                "constraint), 'group' (missing is a level)"
+            )
         raise MissingGroupError(
             f"The sensitive attribute {attribute.name!r} is missing in {int(absent.sum())} of "
-            f"{len(absent)} rows, so these rows belong to no group. Set missing_sensitive='ignore' "
-            f"(they count for the variance, not for the constraint), 'group' (missing is a level), "
-            f"or fill in the values."
+            f"{len(absent)} rows, so these rows belong to no group. {remedy}, or fill in the "
+            f"values."
         )
     if missing != "group":
         return [attribute]
@@ -353,7 +358,7 @@ def _numeric(name: str, values: np.ndarray) -> Numeric:
         raise UsageError(
             f"The numeric sensitive attribute {name!r} holds {int(np.isinf(values).sum())} "
             f"infinite values, so its covariance with the features is undefined. Replace them (NaN "
-            f"counts as missing), or declare the attribute 'categorical' in sensitive_kinds."
+            f"counts as missing), or pass {how_to_say(name, 'categorical')}."
         )
     largest = float(np.nanmax(np.abs(values), initial=0.0))
     if largest > LARGEST:

@@ -8,7 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from .._attributes import MISSING_LABEL, name_of_missing, sorted_labels
+from .._attributes import (
+    MISSING_LABEL,
+    how_to_decide,
+    how_to_say_kinds,
+    name_of_missing,
+    sorted_labels,
+)
 from .._files import is_array, is_count, is_number, record
 from .._numerics import Array, array_namespace, placed
 from .._rows import BLOCK_ROWS
@@ -369,7 +375,7 @@ def _check_same_attributes(*both: Iterable[AttributeMoments]) -> None:
         raise UsageError(
             f"Moments of the attributes {names[0]} cannot be added to moments of {names[1]}: rows "
             f"of one would belong to no group of the other. Name the attributes alike in all "
-            f"batches, and declare their kinds in sensitive_kinds if they differ."
+            f"batches; if their kinds differ, {how_to_say_kinds()}."
         )
     _check_same_factors(*both)
 
@@ -383,7 +389,7 @@ def _check_same_factors(*both: Iterable[AttributeMoments]) -> None:
         raise UsageError(
             f"Moments of {different[0]!r} given {told[0]} cannot be added to moments of it given "
             f"{told[1]}: people are compared with others. Pass the same factors with every batch, "
-            f"and declare in sensitive_kinds which are 'categorical' and which 'numeric'."
+            f"and {how_to_say_kinds()}."
         )
     if different and any(any(factors for _, factors in of) for of in found):
         raise UsageError(
@@ -457,8 +463,7 @@ def _to_numeric(a: AttributeMoments) -> NumericMoments:
     if not a.integral_floats:
         raise UsageError(
             f"The column {a.name!r} is numeric in one batch and has the levels "
-            f"{list(a.labels)[:5]} in another, so the two cannot be added. Declare it "
-            f"'categorical' or 'numeric' in sensitive_kinds (a target: in target_kinds)."
+            f"{list(a.labels)[:5]} in another, so the two cannot be added. {how_to_decide()}."
         )
     return a.as_numeric()
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from .._attributes import KINDS, Attribute, are_categories, read_attributes
+from .._attributes import KINDS, Attribute, are_categories, in_words_of_targets, read_attributes
 from .._moments import GroupMoments, NumericMoments
 from .._numerics import Array, array_namespace, on_the_host, to_numpy
 from ..errors import InfeasibleError, MissingTargetError, UsageError
@@ -99,7 +99,8 @@ def _read_target(y: Any, n: int, kind: str | None) -> Attribute:
     if kind is None and numbers and len(np.unique(values)) > MANY_CLASSES:
         kind = "numeric"
     kinds = None if kind is None else {TARGET: kind}
-    (target,) = read_attributes({TARGET: column}, kinds=kinds, missing="ignore", advise=False)
+    with in_words_of_targets("target_kind"):
+        (target,) = read_attributes({TARGET: column}, kinds=kinds, missing="ignore", advise=False)
     if target.missing.any():
         raise MissingTargetError(
             f"y is missing in {int(target.missing.sum())} of {n} rows, so its covariance with the "

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 from .._attributes import (
     Levels,
     Numeric,
+    advising,
     are_missing,
     as_array,
     check_frames,
@@ -84,7 +85,9 @@ def within_pairs(
     check_frames(sensitive_features=sensitive_features, pairs=pairs, sample_weight=sample_weight)
     values = as_array(pairs)
     attributes: list[Levels] = []
-    for a in read_attributes(sensitive_features, advise=False):
+    with advising(()):
+        read = read_attributes(sensitive_features, advise=False)
+    for a in read:
         if isinstance(a, Numeric):
             raise UsageError(
                 f"The sensitive attribute {a.name!r} has fractions, so it is a quantity, and twins "

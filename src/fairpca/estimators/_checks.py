@@ -15,6 +15,7 @@ from .._attributes import (
     Levels,
     are_missing,
     attribute_columns,
+    can_advise,
     checked_kinds,
     drop_unused_labels,
     in_words_of_targets,
@@ -239,19 +240,29 @@ def _check_approximation(approximation: Any, kernel: Any) -> None:
         )
 
 
-def check_sensitive_given(sensitive_features: Any, sensitive_columns: Any, name: str) -> None:
+def check_sensitive_given(
+    sensitive_features: Any, sensitive_columns: Any, name: str, y: Any = None
+) -> None:
     """Raise unless the attributes come from exactly one place; `name` is the estimator's."""
+    named = can_advise("sensitive_columns")
     if sensitive_features is None and sensitive_columns is None:
+        why = "without them this would be plain PCA (or PLS)"
+        if not named:
+            why = "without them there is nothing to remove"
+        passed = "" if y is None else "You passed y, but the attribute is sensitive_features. "
+        columns = f"; or name columns of X with {name}(sensitive_columns=[...])" if named else ""
         raise MissingGroupError(
-            f"No sensitive features were given, and without them this would be plain PCA (or PLS). "
-            f"Pass fit(X, ..., sensitive_features=...); in a pipeline, fit(X, y, "
-            f"{name.lower()}__sensitive_features=...) or set_fit_request(sensitive_features=True) "
-            f"with metadata routing; or name columns of X with {name}(sensitive_columns=[...])."
+            f"No sensitive features were given, and {why}. {passed}Pass "
+            f"fit(X, ..., sensitive_features=...); in a pipeline, fit(X, y, "
+            f"{name.lower()}__sensitive_features=...) or "
+            f"set_fit_request(sensitive_features=True) with metadata routing{columns}."
         )
     if isinstance(sensitive_features, str):
+        given = repr(sensitive_features)
+        columns = f", or name it with {name}(sensitive_columns=[{given}])" if named else ""
         raise UsageError(
-            f"sensitive_features={sensitive_features!r} is a name, not one entry per row. Pass the "
-            f"column itself, or name it with {name}(sensitive_columns=[{sensitive_features!r}])."
+            f"sensitive_features={given} is a name, not one entry per row. Pass the column "
+            f"itself{columns}."
         )
     if sensitive_features is not None and sensitive_columns is not None:
         raise UsageError(

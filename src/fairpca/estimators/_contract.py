@@ -16,6 +16,7 @@ from joblib import effective_n_jobs
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from .._attributes import advising
 from .._moments import DenseScatter, GroupMoments, MoreDigitsNeeded, moments_at
 from .._numerics import check_n_jobs, limited_threads, threads_for
 from .._rows import LazyRows, Rows
@@ -69,7 +70,7 @@ class Representation(Transformer):
         """Let the threads work that the user asked for, and undo everything on an error."""
         before = dict(vars(self))
         try:
-            with nullcontext() if self.n_jobs is None else self._threads():
+            with advising(self._get_param_names()), self._threads():
                 yield
         except BaseException:
             self.__dict__.clear()
@@ -177,7 +178,8 @@ class Representation(Transformer):
             return  # nobody waits for another estimator that is being solved
         with _SOLVING:
             if not self._is_solved():
-                self._learn_from(self.moments_)
+                with advising(self._get_param_names()):
+                    self._learn_from(self.moments_)
 
     def __getattr__(self, name: str) -> Any:
         # After partial_fit the result is computed when it is first asked for.
@@ -296,7 +298,8 @@ class FairTransformer(Representation):
             self._begin()
             if "criterion" not in self.get_params():  # an eraser learns from the rows that count
                 moments = replace(moments, everyone=None)
-            self._learn_from(moments)
+            with advising(None):  # what collect_moments has, too
+                self._learn_from(moments)
             self._keep(moments)
             self.n_features_in_ = moments.n_features
         return self

@@ -14,6 +14,7 @@ from .._attributes import (
     Attribute,
     Columns,
     Factors,
+    advising,
     as_columns,
     check_frames,
     check_weights,
@@ -115,6 +116,7 @@ class Reader:
     takes_sparse: bool = True
     takes_numbers_given: bool = True  # or levels alone, as legitimate factors
     takes_device_arrays: bool = False
+    parameters: frozenset[str] | None = None  # that errors may advise; None: any
     names: Sequence[Any] | None = None  # of the features, where they have any
 
     @classmethod
@@ -124,6 +126,7 @@ class Reader:
         if names is not None:
             hidden = as_columns(estimator.sensitive_columns)
             more["names"] = [name for name in names if name not in hidden]
+        more["parameters"] = frozenset(type(estimator)._get_param_names())
         more["takes_numbers_given"] = getattr(estimator, "match", "means") == "means"
         return cls(
             type(estimator).__name__,
@@ -201,12 +204,18 @@ class Reader:
     def _rows_that_count(
         self, given: Batch, columns: Columns | None, *, complete: bool, advise: bool
     ) -> Rows:
+        with advising(self.parameters):  # also in another thread or process
+            return self._counted(given, columns, complete=complete, advise=advise)
+
+    def _counted(
+        self, given: Batch, columns: Columns | None, *, complete: bool, advise: bool
+    ) -> Rows:
         features, y = given.X, given.y
         n = features.shape[0]
         kind = Rows if type(features) is np.ndarray or not is_foreign(features) else DeviceRows
         of_factors, kinds = self._factor_kinds(given.given)
         reader = self if kinds is self.sensitive_kinds else replace(self, sensitive_kinds=kinds)
-        attributes = reader._attributes(given.sensitive_features, columns, advise=advise)
+        attributes = reader._attributes(given, columns, advise=advise)
         check_lengths(n, attributes)
         others = () if self.attribute_of_y is None else (self.attribute_of_y(y, n),)
         factors = self._factors(given.given, n, of_factors)
@@ -236,14 +245,14 @@ class Reader:
         return kind(features, weight, attributes, chosen, everyone, targets)
 
     def _attributes(
-        self, given: Any, columns: Columns | None, *, advise: bool
+        self, given: Batch, columns: Columns | None, *, advise: bool
     ) -> tuple[Attribute, ...]:
         """Return the attributes that were given, or that are columns of X."""
         if not self.with_attributes:
             return ()
-        check_sensitive_given(given, self.sensitive_columns, self.name)
+        check_sensitive_given(given.sensitive_features, self.sensitive_columns, self.name, given.y)
         return read_attributes(
-            given if columns is None else columns,
+            given.sensitive_features if columns is None else columns,
             kinds=self.sensitive_kinds,
             intersectional=self.intersectional,
             missing=self.missing_sensitive,
@@ -279,7 +288,7 @@ class Reader:
     def _check_head(self, head: Batch) -> None:
         """Check that rows which are still to come have what is asked of them."""
         if head.sensitive_features is None and self.sensitive_columns is None:
-            self._attributes(None, None, advise=False)
+            self._attributes(head, None, advise=False)
         if head.y is None and self.with_targets:
             read_targets(None, 0, None)
         if head.y is None and self.criterion != "demographic_parity":
