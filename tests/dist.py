@@ -182,7 +182,17 @@ def audit(env: Environment, wheel: Path) -> str:
     return f"{CALLS['readme'].__doc__}, {command}"
 
 
-BY_COMMANDS = {use.__name__: use for use in (bare, audit)}
+def parity(env: Environment, wheel: Path) -> str:
+    """Run an audit that measures all alternatives."""
+    command = "fairpca audit -s race -t approve --pos-label 1 --quick --alternatives --json a.json"
+    env.program(*shlex.split(command))
+    told = json.loads((env.work / "a.json").read_text("utf-8"))["alternatives"]
+    failed = [one["failure"] for one in told if one["failure"]]
+    need(len(told) == 4 and not failed, f"of {len(told)} alternatives failed: {failed}")
+    return command
+
+
+BY_COMMANDS = {use.__name__: use for use in (bare, audit, parity)}
 NAMES = [*BY_COMMANDS, *(call.__name__ for call in LIBRARIES + ENGINES)]
 
 

@@ -17,7 +17,7 @@ EXTRAS = {
     "axe_playwright_python": "test",
     "dask": "dask",
     "distributed": "dask",
-    "fairlearn": "test",
+    "fairlearn": "parity",
     "jinja2": "audit",
     "jsonschema": "test",
     "onnx": "onnx",

@@ -23,7 +23,7 @@ from sklearn.metrics import roc_auc_score
 
 import fairpca
 from fairpca.auditing import _whole_audit
-from fairpca.auditing._measures import _fitted_model
+from fairpca.auditing._measures import fitted_model
 from fairpca.auditing._representations import METHODS, TrainingRows, fit_method
 from fairpca.auditing._results import Setting
 from fairpca.auditing._splits import FULL, QUICK, HeldOut
@@ -115,7 +115,7 @@ def truth(population: Population, table: pd.DataFrame, seed: int) -> dict[tuple[
         represented = fit_method(Setting(method), rows)
         T, T_new = represented.represent(rows.X), represented.represent(X_new)
         for model in PROBES:
-            scores = _fitted_model(model, held_out, T, effort)(T_new)[:, 0]
+            scores = fitted_model(model, held_out, T, effort)(T_new)[:, 0]
             decided = scores if population.numeric else select_top(scores, float(np.mean(y)))
             unit = y_new.std() if population.numeric else 1.0
             if population.numeric:

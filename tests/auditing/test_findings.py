@@ -10,12 +10,12 @@ from fairpca.auditing._findings import Findings, _of_splits
 from fairpca.auditing._judging import share_error
 from fairpca.auditing._measures import (
     Measures,
-    _fitted_model,
     _leakage,
     _variance_kept,
     carried,
     certify,
     decided_by,
+    fitted_model,
 )
 from fairpca.auditing._question import prepare
 from fairpca.auditing._representations import METHODS, TrainingRows, fit_method
@@ -231,7 +231,7 @@ def test_weights_through_a_fair_map_predict_what_the_model_predicts(workers):
     half = first_half(table, "pay")
     _, weights = decided_by(half, Setting("fair_pca"), "linear", QUICK)
     fitted = fit_method(Setting("fair_pca"), half.rows)
-    scores = _fitted_model("linear", half, fitted.represent(half.rows.X), QUICK)
+    scores = fitted_model("linear", half, fitted.represent(half.rows.X), QUICK)
     said = scores(fitted.represent(half.X))[:, 0].astype(float)
     rows = table.iloc[half.places]
     added = np.zeros(len(rows))

@@ -9,7 +9,7 @@ from sklearn.metrics import accuracy_score, r2_score, roc_auc_score
 
 from fairpca.auditing._findings import Findings, largest_difference
 from fairpca.auditing._judging import ENOUGH_ROWS, N_RESAMPLES, Rates, Round, share_error
-from fairpca.auditing._measures import Measures, _fitted_model
+from fairpca.auditing._measures import Measures, fitted_model
 from fairpca.auditing._representations import TrainingRows
 from fairpca.auditing._results import EXISTING, Setting, Target
 from fairpca.auditing._splits import QUICK, ExistingModel, HeldOut, halves
@@ -582,6 +582,6 @@ def test_trees_that_learned_rows_by_heart_select_no_fewer_of_others():
     for train, test in (ends, ends[::-1]):
         rows = TrainingRows(T[train], {}, {}, 1, 0, y[train], "y")
         half = HeldOut(0, rows, T[test], [], [codes[test]], [2], y[test])
-        scores[test] = _fitted_model("boosting", half, T[train], QUICK)(T[test])
+        scores[test] = fitted_model("boosting", half, T[train], QUICK)(T[test])
     found, _ = judged(scores, y, codes)
     assert found.groups[0]["selection_rate"].values.mean() == pytest.approx(y.mean(), abs=0.01)

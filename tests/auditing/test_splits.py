@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fairpca.auditing._measures import _sampled_with_rare_groups
+from fairpca.auditing._measures import sampled_with_rare_groups
 from fairpca.auditing._splits import (
     QUICK,
     copies,
@@ -141,7 +141,7 @@ def test_a_group_of_many_rare_combinations_is_in_both_halves():
 
 def test_a_sample_of_known_rows_keeps_rare_groups():
     codes = np.repeat([0, 1, 2, -1], [5000, 60, 10, 3000])
-    rows = _sampled_with_rare_groups(codes, 400, seeded(0))
+    rows = sampled_with_rare_groups(codes, 400, seeded(0))
     assert len(rows) <= 400
     np.testing.assert_array_equal(np.bincount(codes[rows])[1:], [50, 10])
     assert codes[rows].min() >= 0

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from fairpca.auditing._asking import ask
-from fairpca.auditing._measures import _sampled_with_rare_groups
+from fairpca.auditing._measures import sampled_with_rare_groups
 from fairpca.auditing._question import prepare
 from fairpca.auditing._representations import fit_method
 from fairpca.auditing._results import Setting
@@ -38,7 +38,7 @@ def test_leakage_gives_exactly_the_aucs_that_the_audit_prints(found, held_out, k
         T = fit_method(Setting(key), split.rows).represent(split.X)
         rng = np.random.default_rng([SEED, split.index])
         for attribute, codes in zip(["sex", "race"], split.codes[:2], strict=True):
-            rows = _sampled_with_rare_groups(codes, QUICK.probe_rows, rng)
+            rows = sampled_with_rare_groups(codes, QUICK.probe_rows, rng)
             seed = int(rng.integers(2**31 - 1))  # one for all probes of an attribute
             for probe in PROBES:
                 public = leakage(

@@ -16,6 +16,7 @@ from fairpca.auditing._audit_result import Audit
 from fairpca.auditing._results import (
     SCHEMA_VERSION,
     Advice,
+    Alternative,
     Attribute,
     Data,
     Downstream,
@@ -265,3 +266,24 @@ def test_the_json_of_an_audit_on_a_terminal_is_ascii(monkeypatch, tmp_path):
     assert result.exit_code == 0, result.output
     assert result.stdout.isascii()
     assert json.loads(result.stdout) == {"name": "\x9b31m \u202e ü"}
+
+
+def alternative(name, *, needs=False, failure=None):
+    measured = failure is None
+    numbers = {"gap": near(0.039), "ratio": near(0.97), "utility": near(0.78)} if measured else {}
+    names = Alternative.__dataclass_fields__
+    known = {"key": name, "name": name, "how": "", "needs_attribute": needs, "failure": failure}
+    known |= {"randomised": False, "left_out": [], "models": []}
+    return Alternative(**{**dict.fromkeys(names), **known, **numbers})
+
+
+def test_alternatives_are_listed_with_whether_they_need_the_attribute():
+    why = "A method of fairlearn needs what is not there."
+    told = [alternative("Thresholds", needs=True), alternative("Dropped")]
+    told += [alternative("First", failure=why), alternative("Second", failure=why)]
+    text = printed(made_up(alternatives=told), verbose=False)
+    assert "needs the attribute" in text
+    assert rows(text, "  Thresholds ") == [["yes", "3.9", "(1.9", "to", "5.9)", "0.78"]]
+    assert rows(text, "  Dropped ") == [["no", "3.9", "(1.9", "to", "5.9)", "0.78"]]
+    assert f"! Not measured: First, Second. {why}" in text
+    assert "needs the attribute" not in printed(made_up())

@@ -189,6 +189,15 @@ def audit(
             help="Readable column names: a CSV file with columns name and label",
         ),
     ] = None,
+    alternatives: Annotated[
+        bool,
+        Option(
+            "--alternatives",
+            rich_help_panel=COMPUTE,
+            help="Also measure plain alternatives, marked by whether they need the attribute to "
+            "decide: no proxies, thresholds per group, fairlearn's methods",
+        ),
+    ] = False,
     quick: Annotated[
         bool,
         Option(
@@ -255,6 +264,7 @@ def audit(
                 model=model.value,
                 confidence=confidence,
                 max_rows=max_rows,
+                alternatives=alternatives,
                 quick=quick,
                 seed=seed,
                 n_jobs=n_jobs,
@@ -331,6 +341,8 @@ def _print_audit(console: Console, audit: Audit, *, verbose: bool) -> None:
     console.print(Text(printable(_recommended(overview)), style="bold"))
     if people := overview.people():
         console.print(Text(printable(f"Effect: {people}.")))
+    for part in _alternatives(audit):
+        console.print(part)
     for one in audit.representations:
         if one.failure is not None:
             said = f"! {one.name} could not be fitted: {one.failure}"
@@ -481,6 +493,27 @@ def _print_findings(console: Console, audit: Audit) -> None:
         console.print(Text(f"→ {printable(reason)}"))
     for caveat in audit.advice.caveats:
         console.print(Text(printable(caveat), style="italic"))
+
+
+def _alternatives(audit: Audit) -> Iterator[Table | Text]:
+    """Yield a table of plain alternatives, where they were asked for, and what was left out."""
+    if audit.alternatives is None:
+        return
+    number = audit.data.target is not None and audit.data.target.kind == "number"
+    measured = [one for one in audit.alternatives if one.failure is None]
+    utility = "variance kept" if audit.data.target is None else "R2" if number else "AUC"
+    of_gap = ["gap"] if any(one.gap for one in measured) else []
+    table = _headed("needs the attribute", *of_gap, utility, "leakage", first="Alternatives")
+    for one in measured:
+        gap = [_gap(one.gap, in_deviations=number)][: len(of_gap)]
+        needs = "yes" if one.needs_attribute else "no"
+        cells = [needs, *gap, _number(one.utility), _number(one.leak)]
+        table.add_row(*(Text(printable(cell)) for cell in [f"  {one.name}", *cells]))
+    yield table
+    reasons = {one.failure: "" for one in audit.alternatives if one.failure is not None}
+    for reason in reasons:
+        names = ", ".join(one.name for one in audit.alternatives if one.failure == reason)
+        yield Text(printable(f"! Not measured: {names}. {reason}"), style="yellow")
 
 
 def _not_reached(audit: Audit) -> Iterator[str]:

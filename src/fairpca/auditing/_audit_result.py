@@ -11,6 +11,7 @@ from typing import Any
 from .._files import whole_file
 from ._results import (
     Advice,
+    Alternative,
     CertifiedGap,
     Curve,
     Data,
@@ -47,6 +48,9 @@ class Audit:
     downstream, curves, certificates, decision_importance
         Downstream and existing models, the fairness-accuracy trade-off, certified bounds, and the
         most influential features.
+    alternatives : list of Alternative, optional
+        Plain methods beside ours, each with whether it needs the attribute to decide; None where
+        they were not asked for.
 
     See Also
     --------
@@ -87,6 +91,7 @@ class Audit:
     certificates: list[CertifiedGap] = doc("Certified bounds.")
     proxy_importance: list[ProxyImportance] = doc("Proxies.")
     decision_importance: list[DecisionImportance] = doc("Most influential features.")
+    alternatives: list[Alternative] | None = doc("Plain alternatives, where asked for.", None)
 
     def leakage_of(self, attribute: str) -> list[Leak]:
         """Return how well probes predict one attribute.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace
-from functools import cache
+from functools import cache, cached_property
 
 import numpy as np
 from scipy.stats import norm, studentized_range, t
@@ -82,7 +82,12 @@ class Findings:
         }
         for model, one in sorted(curves, key=lambda pair: pair[1].index):
             scores.setdefault((one.setting, model), []).append(one.scores[model])
-        self.judged = {of: self._judge(found) for of, found in scores.items()}
+        decided = {
+            (setting, model): [m.decided[model] for m in found]
+            for setting, found in self.measured.items()
+            for model in found[0].decided
+        }
+        self.judged = {of: self._judge(found, decided.get(of)) for of, found in scores.items()}
         self.judged |= {
             (one.setting, EXISTING): self._judge_existing(one, everybody) for one in existing
         }
@@ -101,16 +106,21 @@ class Findings:
             of: [self._parity(judged, i) for i in range(len(attributes))]
             for of, judged in self.judged.items()
         }
-        self.representations = [self._representation(one, self.all[one]) for one in self.all]
         self.leaks = [leak for one in self.measured for leak in self._leaks(one)]
 
     # What decisions come to
 
-    def _judge(self, scores: Sequence[np.ndarray]) -> list[Judged]:
+    def _judge(
+        self, scores: Sequence[np.ndarray], decided: Sequence[np.ndarray] | None = None
+    ) -> list[Judged]:
         """Return what the scores of a model on a setting come to, round by round."""
-        pairs = zip(scores[0::2], scores[1::2], strict=True)
+        both = [np.concatenate(pair) for pair in zip(scores[0::2], scores[1::2], strict=True)]
+        if decided is None:
+            return [one.judged(of) for one, of in zip(self.rounds, both, strict=False)]
+        chosen = [np.concatenate(pair) for pair in zip(decided[0::2], decided[1::2], strict=True)]
         return [
-            one.judged(np.concatenate(both)) for one, both in zip(self.rounds, pairs, strict=False)
+            one.judged(of, decided=selected)
+            for one, of, selected in zip(self.rounds, both, chosen, strict=False)
         ]
 
     def _judge_existing(self, model: ExistingModel, rows: Sequence[HeldOut]) -> list[Judged]:
@@ -292,6 +302,11 @@ class Findings:
 
     # Leakage
 
+    @cached_property
+    def representations(self) -> list[Representation]:
+        """What was compared."""
+        return [self._representation(one, self.all[one]) for one in self.all]
+
     def _representation(self, setting: Setting, found: Sequence[Measures]) -> Representation:
         kind, guarantee = setting.method, _EXISTING.get(setting.method, "")
         if setting not in self.existing:
@@ -313,7 +328,6 @@ class Findings:
             return replace(shown, n_columns=None)
         if setting in self.existing:
             return shown
-        kept = _of_splits(*zip(*(m.variance_kept for m in found), strict=True))
         n_columns = round(np.median([m.n_columns for m in found]))
         if [m.n_columns for m in found] == [m.n_columns for m in self.all[Setting("raw")]]:
             n_columns = self.n_encoded  # of all rows; a half may lack a level
@@ -324,11 +338,16 @@ class Findings:
         return replace(
             shown,
             n_columns=n_columns,
-            variance_kept=_estimate(*kept, self.confidence, (-float("inf"), 1)),
+            variance_kept=self.variance_kept(setting),
             fit_seconds=float(np.median([m.seconds for m in found])),
             note=f"{n_columns} of {missed} components: no more are available." if missed else "",
             neighbours_kept=_estimate(*near, self.confidence, (0, 1)),
         )
+
+    def variance_kept(self, setting: Setting) -> Estimate | None:
+        """Return the share of held-out variance that a linear map recovers from columns."""
+        kept = _of_splits(*zip(*(m.variance_kept for m in self.all[setting]), strict=True))
+        return _estimate(*kept, self.confidence, (-float("inf"), 1))
 
     def _leaks(self, setting: Setting) -> list[Leak]:
         """Return how well probes predict attributes from one representation.

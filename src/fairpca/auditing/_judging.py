@@ -98,14 +98,21 @@ class Round:
         signs -= 1
         return signs
 
-    def judged(self, scores: np.ndarray, *, existing: str | None = None) -> Judged:
+    def judged(
+        self,
+        scores: np.ndarray,
+        *,
+        existing: str | None = None,
+        decided: np.ndarray | None = None,
+    ) -> Judged:
         """Return what scores of shape (n, levels) come to.
 
         Of what a model that exists says, `existing` is its kind: one model made it for both
-        halves, and decisions are as they were made.
+        halves, and decisions are as they were made. Of a model that chooses by itself whom it
+        selects, `decided` are its decisions.
         """
         known = np.isfinite(scores).all(axis=1)
-        decisions = self._decided(scores, known, existing)
+        decisions = self._decided(scores, known, existing) if decided is None else decided
         utility, influence = self._utility(scores, known, existing)
         draws = np.zeros(N_RESAMPLES)
         if utility is not None and not existing:  # what exists does not compete

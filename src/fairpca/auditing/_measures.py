@@ -54,7 +54,8 @@ class Measures:
     `seconds`, `failure`, `warned` and `missed` are those of fitting; `variance_kept` has its
     standard error, and so has `neighbours_kept`; leakage is by position of the attribute and probe;
     certificates are one per attribute, of single columns on the first split; `scores` are by model,
-    of shape (n, 1) or (n, classes), of the rows that are judged.
+    of shape (n, 1) or (n, classes), of the rows that are judged; `decided` who is selected, by
+    models that are asked for decisions; `left_out` are columns of the table, the first one first.
     """
 
     setting: Setting
@@ -69,6 +70,8 @@ class Measures:
     leakage: dict[tuple[int, str], AucDraws] = field(default_factory=dict)
     certificates: list[Certificate | None] = field(default_factory=list)
     scores: dict[str, np.ndarray] = field(default_factory=dict)
+    decided: dict[str, np.ndarray] = field(default_factory=dict)
+    left_out: tuple[str, ...] = ()
 
 
 def measure(held_out: HeldOut, setting: Setting, effort: Effort, confidence: float) -> Measures:
@@ -78,21 +81,36 @@ def measure(held_out: HeldOut, setting: Setting, effort: Effort, confidence: flo
         return Measures(setting, held_out.index, fitted.seconds, fitted.failure, fitted.warned)
     T_train, T = fitted.represent(held_out.rows.X), fitted.represent(held_out.X)
     for_target = METHODS[setting.method].for_target
-    scores = {}
-    if held_out.rows.y is not None:
-        judged = T[held_out.judged_rows(effort)]
-        scores = {m: _fitted_model(m, held_out, T_train, effort)(judged) for m in PROBES}
-    return Measures(
-        setting=setting,
-        index=held_out.index,
+    return replace(
+        measure_columns(held_out, setting, T_train, T, effort, for_target=for_target),
         seconds=fitted.seconds,
         warned=fitted.warned,
         missed=fitted.missed,
+        neighbours_kept=UNKNOWN if for_target else _neighbours_kept(held_out, T),
+        certificates=certify(held_out, T, confidence) if for_target else [],
+    )
+
+
+def measure_columns(
+    held_out: HeldOut,
+    setting: Setting,
+    T_train: np.ndarray,
+    T: np.ndarray,
+    effort: Effort,
+    *,
+    for_target: bool = False,
+) -> Measures:
+    """Measure what the columns of a representation reveal, keep and predict, whoever made them."""
+    scores = {}
+    if held_out.rows.y is not None:
+        judged = T[held_out.judged_rows(effort)]
+        scores = {m: fitted_model(m, held_out, T_train, effort)(judged) for m in PROBES}
+    return Measures(
+        setting=setting,
+        index=held_out.index,
         n_columns=T.shape[1],
         variance_kept=UNKNOWN if for_target else _variance_kept(held_out, T_train, T),
-        neighbours_kept=UNKNOWN if for_target else _neighbours_kept(held_out, T),
         leakage=_leakage(held_out, T, effort, T_train),
-        certificates=certify(held_out, T, confidence) if for_target else [],
         scores=scores,
     )
 
@@ -166,9 +184,9 @@ def _leakage(
     for position, codes in enumerate(held_out.codes[:n_probed]):
         if codes.max() < 1:
             continue  # of what exists, joint groups may be unknown
-        chosen = _sampled_with_rare_groups(codes, effort.probe_rows, rng)
+        chosen = sampled_with_rare_groups(codes, effort.probe_rows, rng)
         seed = int(rng.integers(2**31 - 1))
-        weights = _weighed_back(held_out.weights, codes, chosen)
+        weights = weighed_back(held_out.weights, codes, chosen)
         for name in PROBES:
             found[position, name] = cross_fitted_aucs(
                 seen[name][chosen],
@@ -182,7 +200,7 @@ def _leakage(
     return found
 
 
-def _sampled_with_rare_groups(
+def sampled_with_rare_groups(
     codes: np.ndarray, n_rows: int, rng: np.random.Generator
 ) -> np.ndarray:
     """Return positions of at most `n_rows` rows whose group is known; rare ones keep up to 50."""
@@ -191,7 +209,7 @@ def _sampled_with_rare_groups(
     return known[stratified_rows(len(known), n_rows, codes[known], random)]
 
 
-def _weighed_back(
+def weighed_back(
     weights: np.ndarray | None, codes: np.ndarray, chosen: np.ndarray
 ) -> np.ndarray | None:
     """Return weights of the rows that were drawn, with which groups are as heavy as in all."""
@@ -203,7 +221,7 @@ def _weighed_back(
     return own * stands_for[codes[chosen]]
 
 
-def _fitted_model(name: str, held_out: HeldOut, T_train: np.ndarray, effort: Effort) -> Any:
+def fitted_model(name: str, held_out: HeldOut, T_train: np.ndarray, effort: Effort) -> Any:
     """Return the function from rows of a representation to scores of shape (n, 1 or classes)."""
     rows = held_out.rows
     assert rows.y is not None
@@ -305,7 +323,7 @@ def measure_curve(held_out: HeldOut, model: str, effort: Effort) -> list[Measure
     both, judged = parts.both(rows.X), parts.both(held_out.X[held_out.judged_rows(effort)])
     found = []
     for tradeoff in LAMBDAS:
-        predict = _fitted_model(model, held_out, parts.scaled(both, tradeoff), effort)
+        predict = fitted_model(model, held_out, parts.scaled(both, tradeoff), effort)
         scores = {model: predict(parts.scaled(judged, tradeoff))}
         setting = Setting("fair_pca", tradeoff=tradeoff)
         found.append(Measures(setting, held_out.index, n_columns=len(both[0]), scores=scores))
@@ -326,13 +344,13 @@ def carried(held_out: HeldOut, position: int, effort: Effort) -> dict[str, tuple
     """
     rng = np.random.default_rng([held_out.rows.seed, held_out.index, position])
     train_codes, codes = held_out.codes_train[position], held_out.codes[position]
-    train = _sampled_with_rare_groups(train_codes, effort.probe_rows, rng)
-    test = _sampled_with_rare_groups(codes, effort.probe_rows // 2, rng)
+    train = sampled_with_rare_groups(train_codes, effort.probe_rows, rng)
+    test = sampled_with_rare_groups(codes, effort.probe_rows // 2, rng)
     model = make_probe("boosting", int(train_codes.max()) + 1)
-    weights = _weighed_back(held_out.rows.weights, train_codes, train)
+    weights = weighed_back(held_out.rows.weights, train_codes, train)
     seen = _seen_by("boosting", held_out, held_out.rows.X[train])
     fit_probe(model, seen(held_out.rows.X[train]), train_codes[train], sample_weight=weights)
-    w = _weighed_back(held_out.weights, codes, test)
+    w = weighed_back(held_out.weights, codes, test)
     w = np.ones(len(test)) if w is None else w
     X = held_out.X[test]
     auc, own = mean_auc(level_scores(model, seen(X)), codes[test], w)
@@ -369,7 +387,7 @@ def decided_by(
     else:
         estimator = _blended(rows, setting.tradeoff)
         represent = estimator.transform
-    scores = _fitted_model(model, held_out, represent(rows.X), effort)
+    scores = fitted_model(model, held_out, represent(rows.X), effort)
     rng = np.random.default_rng([rows.seed, held_out.index])
     judged = evenly_sampled(held_out.codes[:1], effort.picked_rows, rng)
     w = np.ones(len(judged)) if held_out.weights is None else held_out.weights[judged]

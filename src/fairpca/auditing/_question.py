@@ -183,6 +183,7 @@ def prepare(question: Question, split: Split, *, encoded: bool = True) -> HeldOu
         weights=None if weights is None else weights[held_out],
         places=held_out,
         people=question.people[held_out],
+        people_train=question.people[split.train],
         encoder=encoder,
     )
 

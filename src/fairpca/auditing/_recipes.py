@@ -72,6 +72,7 @@ def audit_again(audit: Audit) -> str:
         n_components=settings.n_components or None,
         seed=settings.seed,
         quick=settings.quick,
+        alternatives=settings.alternatives,
         owner=data.owner or None,
         note=data.note or None,
     )

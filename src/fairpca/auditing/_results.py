@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 from ..metrics import PROBES
 
-SCHEMA_VERSION = "4.1"
+SCHEMA_VERSION = "4.2"
 """Changes of the first number break readers; changes of the second add fields."""
 
 
@@ -198,6 +198,7 @@ class Settings:
     weight: str | None = doc("Column of sample weights.")
     missing: list[float] = doc("Numbers that mean missing.")
     scale: str = doc("'standard' or 'rank'.")
+    alternatives: bool = doc("Whether plain alternatives were measured.", False)
 
 
 @dataclass(frozen=True)
@@ -393,6 +394,35 @@ class Option:
     models: list[ModelNumbers] = doc("Every model family.")
     eligible: bool = doc("Whether it helps, and may meet the limit.")
     selection_frequency: Number = doc("Share of resamples that recommend it (stability).")
+
+
+@dataclass(frozen=True)
+class Alternative:
+    """A plain method beside fair representations: measured in the same way, never recommended."""
+
+    key: str = doc(
+        "'without_proxies', 'group_thresholds', 'correlation_remover' or 'exponentiated_gradient'."
+    )
+    name: str = doc("Readable name.")
+    how: str = doc("What it does.")
+    needs_attribute: bool = doc("Whether each decision needs the person's attributes.")
+    randomised: bool = doc("Whether the same person may be decided about otherwise next time.")
+    n_columns: Count | None = doc("Columns that models read, where it makes them.")
+    left_out: list[str] = doc("Columns left out in most splits.")
+    gap: Estimate | None = doc("As of options.")
+    gap_attribute: str | None = doc("Its attribute.")
+    gap_model: str | None = doc("Its model.")
+    gap_groups: Comparison | None = doc("Groups compared.")
+    ratio: Estimate | None = doc("Ratio of selection rates.")
+    utility: Estimate | None = doc("As of options.")
+    utility_model: str | None = doc("Its model.")
+    leak: Estimate | None = doc("As of options; null where it makes no columns.")
+    leak_attribute: str | None = doc("Its attribute.")
+    leak_probe: str | None = doc("Its probe.")
+    leak_above_chance: bool | None = doc("Whether significantly above chance.")
+    selected: Number | None = doc("Share selected, where it chooses that itself.")
+    models: list[ModelNumbers] = doc("Every model family.")
+    failure: str | None = doc("Why it was not measured.")
 
 
 @dataclass(frozen=True)

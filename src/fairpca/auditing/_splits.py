@@ -86,7 +86,8 @@ class HeldOut:
     Codes are -1 where the group is unknown, or too rare for probes; `all_codes` have those, too,
     and `sizes` are the attributes' numbers of all groups. `rate`
     is the share of positive rows, or of each class, among the people that are fitted to. `places`
-    are those of the held-out rows in the question's, and `people` whose they are.
+    are those of the held-out rows in the question's, and `people` whose they are; `people_train`
+    whose rows are fitted to.
     """
 
     index: int
@@ -102,6 +103,7 @@ class HeldOut:
     people: np.ndarray = field(default_factory=lambda: np.empty(0, dtype=int))
     encoder: TableEncoder | None = None
     all_codes: list[np.ndarray] = field(default_factory=list)
+    people_train: np.ndarray = field(default_factory=lambda: np.empty(0, dtype=int))
 
     @property
     def groups(self) -> list[np.ndarray]:

@@ -18,6 +18,7 @@ from ..errors import AuditError, ManyLevelsWarning, OutlierWarning
 from ..metrics import PROBES
 from ..tables import TableEncoder
 from ._advice import advise, summarise
+from ._alternatives import ALTERNATIVES, measure_alternative, settings_of, told_alternatives
 from ._asking import ask
 from ._audit_result import Audit
 from ._decision import Decision, decide, withheld
@@ -40,6 +41,7 @@ from ._results import (
     EXISTING,
     SCHEMA_VERSION,
     Advice,
+    Alternative,
     Data,
     DecisionImportance,
     Notice,
@@ -84,6 +86,7 @@ def audit(
     max_gap: float = 0.05,
     model: str = "any",
     confidence: float = 0.95,
+    alternatives: bool = False,
     quick: bool = False,
     max_rows: int | None = None,
     seed: int = 0,
@@ -156,6 +159,10 @@ def audit(
         holds for all of them.
     confidence : float
         Level of all intervals and certificates.
+    alternatives : bool
+        Also measure plain alternatives, each with whether it needs the attribute to decide: the
+        features without proxies, thresholds per group and, with the extra ``parity``, fairlearn's
+        `CorrelationRemover` and `ExponentiatedGradient`. None of them is recommended.
     quick : bool
         A first look in seconds, with wide intervals: fewer rows and splits, no matched covariances
         or distributions, no comparison at equal numbers of components, and no leakage of
@@ -244,8 +251,14 @@ def audit(
     effort = replace(effort, most_rounds=min(effort.most_rounds, by_rows))
     if not question.roles.features:  # nothing is fitted, so one round says all
         effort = replace(effort, n_rounds=1, most_rounds=1)
+    if alternatives and not question.roles.features:
+        raise AuditError(
+            "alternatives=True, but there is no feature to train other models on. Leave it out, or "
+            "give a table with features."
+        )
     aim = _checked_aim(aim, question.y is not None or not question.roles.features)
-    work = _Work(question, effort, confidence, n_started, progress)
+    plain = settings_of(question.target) if alternatives else []
+    work = _Work(question, effort, confidence, n_started, progress, plain)
     findings, common = _measured(work, model)
     settings = Settings(
         sensitive=list(question.roles.sensitive),
@@ -269,6 +282,7 @@ def audit(
         weight=weight,
         missing=list(missing),
         scale=scale,
+        alternatives=alternatives,
     )
     decision = decide(findings, settings, range(len(question.roles.sensitive)))
     notices = [*question.notices, *findings.notices(), *_too_many_jobs(n_jobs, n_started)]
@@ -276,7 +290,7 @@ def audit(
         decision = withheld(decision) if aim == "decide" and decision.n_settings else decision
     else:
         notices += _told_together(decision, question.target)
-    versions = library_versions(LIBRARIES)
+    versions = library_versions((*LIBRARIES, "fairlearn") if alternatives else LIBRARIES)
     found = Audit(
         schema_version=SCHEMA_VERSION,
         fairpca_version=versions["fairpca"],
@@ -295,6 +309,7 @@ def audit(
         certificates=findings.certificates(),
         proxy_importance=_proxy_importance(findings, work),
         decision_importance=_decision_importance(findings, decision, work),
+        alternatives=_alternatives(work, findings, settings) if alternatives else None,
     )
     found = replace(found, advice=advise(Evidence(found), decision))
     found = replace(found, summary=summarise(Evidence(found), decision))
@@ -330,9 +345,10 @@ class _Work:
         confidence: float,
         n_jobs: int,
         progress: Progress | None,
+        plain: Sequence[Setting] = (),
     ) -> None:
         self.question, self.effort, self.confidence = question, effort, confidence
-        self._n_jobs, self._progress = n_jobs, progress
+        self._n_jobs, self._progress, self.plain = n_jobs, progress, plain
         has_target = question.y is not None
         n_rounds = effort.most_rounds if has_target else effort.n_rounds
         rng = np.random.default_rng(question.seed)
@@ -348,6 +364,7 @@ class _Work:
         self._n_expected = {"first split": n, "other splits": n * further}
         self._n_expected["existing models"] = 2 * effort.n_rounds * len(question.existing)
         self._n_expected["trade-off"] = len(self.splits) * has_target
+        self._n_expected["alternatives"] = len(self.splits) * len(plain)
         if question.roles.features:
             n_rounds = min(effort.n_rounds, len(self.splits))
             self._n_expected["proxies"] = n_rounds * len(question.roles.sensitive)
@@ -490,6 +507,26 @@ def _along_the_tradeoff(
         [(f"trade-off, {m}", split, measure_curve, (m, work.effort)) for split, m in asked],
     )
     return [(m, one) for (_, m), points in zip(asked, curves, strict=True) for one in points]
+
+
+def _alternatives(work: _Work, findings: Findings, settings: Settings) -> list[Alternative]:
+    """Measure plain alternatives on the same splits, and judge them on the same people."""
+    question, how = work.question, (work.effort, work.confidence)
+    jobs: list[_Job] = [
+        (ALTERNATIVES[one.method].name, split, measure_alternative, (one, *how))
+        for split in work.splits
+        for one in work.plain
+    ]
+    found = Findings(
+        work.run("alternatives", jobs),
+        [],
+        findings.rounds,
+        question.attributes,
+        work.confidence,
+        question.target,
+        [],
+    )
+    return told_alternatives(found, settings, question.roles.sensitive)
 
 
 def _proxy_importance(findings: Findings, work: _Work) -> list[ProxyImportance]:

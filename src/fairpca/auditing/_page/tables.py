@@ -8,6 +8,7 @@ from functools import partial
 from string import ascii_uppercase
 from typing import Any
 
+from ...metrics import PROBES
 from .._evidence import Evidence, parity_of
 from .._overview import (
     FOUR_FIFTHS,
@@ -18,9 +19,10 @@ from .._overview import (
     Rates,
     status,
 )
-from .._phrases import NOT_MEASURED, decimal, of_groups, p_value, significant, whole
+from .._phrases import NOT_MEASURED, decimal, joined, of_groups, p_value, significant, whole
 from .._results import (
     EXISTING,
+    Alternative,
     Attribute,
     Comparison,
     CurvePoint,
@@ -93,6 +95,7 @@ def page_tables(evidence: Evidence) -> dict[str, Any]:
         "first": _first_table(overview),
         "rates": [_rates_table(overview, name) for name in evidence.singles],
         "options": _options_table(evidence),
+        "alternatives": _alternatives_table(evidence),
         "costs": _cost_table(overview),
         "recovery": _recovery_table(overview),
         "leakage": leakage_tables(evidence),
@@ -279,9 +282,6 @@ def _options_table(evidence: Evidence) -> Table:
         chosen = ("",)
         if option.name not in own and place and not measured:
             chosen = (f"selected in {percent(option.selection_frequency, 0)} of resamples",)
-        mark, tone = (
-            ("above chance", "seen") if option.leak_above_chance else ("at chance", "hidden")
-        )
         rows.append(
             [
                 Cell(
@@ -290,23 +290,11 @@ def _options_table(evidence: Evidence) -> Table:
                     badge(evidence, option),
                     LETTERS[place],
                 ),
-                _gap(
-                    option.gap,
-                    gap_units(evidence, option.representation),
-                    f"by {evidence.attribute_label(option.gap_attribute)}"
-                    if option.gap_attribute
-                    else "",
-                    groups_compared(evidence, option.gap_groups),
-                ),
+                _widest_gap(evidence, option, gap_units(evidence, option.representation)),
                 _ratio(option.ratio),
                 _utility(option.utility, units),
                 _neighbours(evidence, option),
-                Cell(
-                    decimal(option.leak.value),
-                    (interval(option.leak), evidence.attribute_label(option.leak_attribute)),
-                    mark,
-                    tone,
-                ),
+                _worst_leak(evidence, option),
             ]
         )
     return _filled(
@@ -321,6 +309,85 @@ def _options_table(evidence: Evidence) -> Table:
         ],
         rows,
     )
+
+
+def _widest_gap(evidence: Evidence, found: Option | Alternative, units: Units) -> Cell:
+    return _gap(
+        found.gap,
+        units,
+        f"by {evidence.attribute_label(found.gap_attribute)}" if found.gap_attribute else "",
+        groups_compared(evidence, found.gap_groups),
+    )
+
+
+def _worst_leak(evidence: Evidence, found: Option | Alternative) -> Cell:
+    if found.leak is None:
+        return NONE
+    mark, tone = ("above chance", "seen") if found.leak_above_chance else ("at chance", "hidden")
+    whose = evidence.attribute_label(str(found.leak_attribute))
+    return Cell(decimal(found.leak.value), (interval(found.leak), whose), mark, tone)
+
+
+def _alternatives_table(evidence: Evidence) -> Table:
+    """Return plain alternatives below the raw features and the recommended option."""
+    units, advice = Units(evidence.audit.data.target), evidence.audit.advice
+    rows = []
+    for place, option in enumerate(advice.options):
+        if evidence.representations[option.representation].kind == "features" or (
+            option is advice.option
+        ):
+            name = Cell(
+                option.name,
+                (columns(option.n_columns or 1),),
+                badge(evidence, option),
+                LETTERS[place],
+            )
+            rows.append([name, Cell("no"), *_compared_numbers(evidence, option, units)])
+    for one in evidence.audit.alternatives or []:
+        if one.failure is None:
+            name = Cell(one.name, tuple(_about(evidence, one)))
+            needs = Cell("yes" if one.needs_attribute else "no")
+            rows.append([name, needs, *_compared_numbers(evidence, one, units)])
+    return _filled(
+        f"Plain alternatives with {level(evidence.audit.settings.confidence)} confidence intervals",
+        [
+            "Method",
+            "Needs the attribute to decide",
+            units.gap_name,
+            "Four-fifths ratio",
+            units.accuracy_name,
+            "Attribute recovery (AUC)",
+        ],
+        rows,
+    )
+
+
+def _compared_numbers(
+    evidence: Evidence, found: Option | Alternative, units: Units
+) -> tuple[Cell, ...]:
+    return (
+        _widest_gap(evidence, found, units),
+        _ratio(found.ratio),
+        _utility(found.utility, units),
+        _worst_leak(evidence, found),
+    )
+
+
+def _about(evidence: Evidence, one: Alternative) -> Iterator[str]:
+    """Yield what is to be known of an alternative beside its numbers."""
+    if one.left_out:
+        shown = [evidence.attribute_label(name) for name in one.left_out[:_MOST_LEFT_OUT]]
+        rest = len(one.left_out) - len(shown)
+        yield f"without {joined([*shown, *([f'{rest} more'] if rest else [])])}"
+    if one.selected is not None:
+        yield f"selects {percent(one.selected)}"
+    if one.randomised:
+        yield "by lottery"
+    if len(one.models) == 1:
+        yield f"{PROBES[one.models[0].model].several} only"
+
+
+_MOST_LEFT_OUT = 5
 
 
 def columns(count: int | None) -> str:
