@@ -162,8 +162,11 @@ PAIRS_NOTHING = {
     "Certificate",
     "ExplainedDifference",
     "Leakage",
+    "Plan",
     "ProxyDifference",
     "explained_variance_ratio",
+    "make_leakage_scorer",
+    "plan",
 }
 
 

@@ -169,6 +169,8 @@ NO_GROUPS = {"Certificate", "ExplainedDifference", "Leakage", "explained_varianc
 NO_GROUPS |= {"select_top"}
 NO_GROUPS |= {"ProxyDifference", "proxy_difference"}  # which takes probabilities
 NO_GROUPS |= {"neighbours_kept", "similarity_correlation"}
+NO_GROUPS |= {"Plan", "plan"}  # of people whom nobody has met
+NO_GROUPS |= {"make_leakage_scorer"}  # makes a function
 
 
 def test_every_metric_of_groups_is_asked_about_numbers():
