@@ -4,6 +4,9 @@ import numpy as np
 import pytest
 
 from devices.people import to_numpy
+from fairpca import UsageError
+from fairpca._maps import FeatureMap
+from fairpca.estimators import PlainPCA
 from registry import ESTIMATORS
 
 N, TOKENS, D = 60, 3, 8
@@ -74,3 +77,29 @@ def test_attributes_that_fit_neither_rows_nor_tokens_raise():
     X, sex, _ = rows()
     with pytest.raises(ValueError, match=r"20 x 3 tokens.*shape \(60,\).*one entry for each"):
         ESTIMATORS["fair pca"].made().fit(X.reshape(20, 3, D), sensitive_features=sex)
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", KNOWN)
+def test_gradients_flow_through_linear_maps_and_others_say_that_they_do_not(name):
+    torch = pytest.importorskip("torch")
+    X, sex, y = rows()
+    with torch.inference_mode():  # what is learned there has to be of use outside
+        found = ESTIMATORS[name].made().fit(torch.asarray(X), y, sensitive_features=sex)
+    for shape in [(D,), (5, D), (300, D), (4, 5, D)]:
+        there = torch.asarray(np.resize(X, shape)).requires_grad_()
+        with torch.no_grad():
+            T = found.transform(there)
+        assert not T.requires_grad
+        if isinstance(found._map, FeatureMap) or isinstance(found, PlainPCA):
+            with pytest.raises(UsageError, match=r"requires a gradient.*Pass X\.detach\(\)"):
+                found.transform(there)
+            continue
+        again = found.transform(there)
+        torch.testing.assert_close(again.detach(), T)
+        weights = torch.randn(
+            T.shape[-1], dtype=T.dtype, generator=torch.Generator().manual_seed(0)
+        )
+        (again @ weights).sum().backward()
+        expected, _ = found.column_weights(weights.numpy())
+        np.testing.assert_allclose(there.grad.numpy(), np.broadcast_to(expected, shape), atol=1e-9)

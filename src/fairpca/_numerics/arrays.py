@@ -136,9 +136,21 @@ def unmasked(values: Any) -> Any:
     return plain
 
 
+def has_history(X: Any) -> bool:
+    """Tell whether X is a tensor that torch differentiates through, here and now."""
+    if not array_api_compat.is_torch_array(X) or not X.requires_grad:
+        return False
+    return bool(sys.modules["torch"].is_grad_enabled())
+
+
 def without_history(X: Array) -> Array:
     """Return an array that torch does not differentiate through: fits keep no graphs."""
     return X.detach() if array_api_compat.is_torch_array(X) and X.requires_grad else X
+
+
+def for_graphs(A: Array) -> Array:
+    """Return an array that torch can keep for a gradient: none made in inference mode."""
+    return A.clone() if array_api_compat.is_torch_array(A) and A.is_inference() else A
 
 
 @contextmanager

@@ -19,6 +19,7 @@ from .._numerics import (
     array_namespace,
     device,
     float64,
+    has_history,
     in_host_memory,
     is_foreign,
     is_numpy,
@@ -193,7 +194,6 @@ def checked_rows(X: Array, *, ensure_all_finite: bool = True, ensure_min_samples
         )
     if xp.isdtype(X.dtype, "complex floating"):
         raise UsageError(f"Complex data not supported: X has the type {X.dtype}.")
-    X = without_history(X)
     X = in_working_precision(X)
     for length, least, what in [(0, ensure_min_samples, "sample"), (1, 1, "feature")]:
         if X.shape[length] < least:
@@ -202,7 +202,7 @@ def checked_rows(X: Array, *, ensure_all_finite: bool = True, ensure_min_samples
                 f"minimum of {least} is required."
             )
     if ensure_all_finite:
-        check_all_finite(X)
+        check_all_finite(without_history(X))
     return X
 
 
@@ -219,7 +219,7 @@ def is_plain_on_device(X: Array, n_columns: int) -> bool:
     if X.ndim != 2 or X.shape[0] == 0 or X.shape[1] != n_columns:
         return False
     dense = str(getattr(X, "layout", "torch.strided")) == "torch.strided"
-    if not dense or getattr(X, "requires_grad", False) or str(device(X)).startswith("mps"):
+    if not dense or has_history(X) or str(device(X)).startswith("mps"):
         return False
     return bool(array_namespace(X).isdtype(X.dtype, "real floating"))
 

@@ -606,7 +606,7 @@ class FairPCA(FairTransformer):
             rows = streamed(Rows(features), self.device)
             if isinstance(rows, StreamedRows):
                 return self._map.streamed(rows)
-        return self._map(features)
+        return super()._represent(features)
 
 
 def _learned(

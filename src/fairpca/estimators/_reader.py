@@ -40,7 +40,15 @@ from .._moments import (
     moments_at,
     shares_below,
 )
-from .._numerics import Array, is_foreign, is_sparse, to_numpy, unmasked
+from .._numerics import (
+    Array,
+    has_history,
+    is_foreign,
+    is_sparse,
+    to_numpy,
+    unmasked,
+    without_history,
+)
 from .._rows import (
     Batch,
     DeviceRows,
@@ -162,7 +170,7 @@ class Reader:
         With `complete`, no more rows follow, so some of these must count. Who reads a batch does
         not `advise` on attributes that look like others: it does not know enough.
         """
-        came = (X, y, sensitive_features, sample_weight, given)
+        came = (without_history(X), y, sensitive_features, sample_weight, given)
         X, y, sensitive_features, sample_weight, given = came = flat(*came)
         if not all(value is None or type(value) is np.ndarray for value in came):
             source = as_lazy_rows(*came)
@@ -307,6 +315,12 @@ class Reader:
         """Return X where this method computes: of many, in host memory."""
         X = unmasked(X)
         if is_foreign(X) and not self.takes_device_arrays:
+            if has_history(X):
+                raise UsageError(
+                    f"X requires a gradient, and this {self.name} computes in NumPy, where there "
+                    f"is none. Pass X.detach(), or call it inside torch.no_grad(); linear methods "
+                    f"are differentiated."
+                )
             X = to_numpy(X)
         check_frames(X=X)
         return X

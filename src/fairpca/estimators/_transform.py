@@ -20,11 +20,11 @@ from .._maps import AffineMap, FeatureMap, LinearMap
 from .._numerics import (
     Array,
     array_namespace,
+    for_graphs,
+    has_history,
     is_foreign,
     is_numpy,
     quiet_overflow,
-    to_numpy,
-    unmasked,
 )
 from .._rows import (
     LazyRows,
@@ -82,7 +82,8 @@ class Transformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         -------
         T : ndarray of shape (n_samples, n_components)
             Of tensors and CuPy arrays: the same library, device and precision, also of float16 and
-            bfloat16. Of three dimensions: three.
+            bfloat16. Of three dimensions: three. torch differentiates through it, but not through
+            kernels: these raise an error where a tensor requires a gradient.
             The representation; with ``tradeoff > 0``, of twice as many columns. It is computed in
             blocks, without a copy of X or a whole kernel matrix. For a Dask or Spark collection it
             is a lazy collection of the same engine; `set_output` is for rows in memory.
@@ -175,6 +176,8 @@ class Transformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         return True
 
     def _represent(self, features: Any) -> Any:
+        if has_history(features):
+            return self._map.converted(for_graphs)(features)
         return self._map(features)
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
@@ -275,8 +278,7 @@ class Transformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         if is_foreign(T) and self._reader().takes_device_arrays:
             T = checked_rows(T)
         else:
-            T = to_numpy(T) if is_foreign(T) else unmasked(T)
-            T = check_array(T, dtype=FLOATS)
+            T = check_array(self._reader().in_reach(T), dtype=FLOATS)
         if T.shape[1] != self._n_features_out:
             raise UsageError(
                 f"X has {T.shape[1]} columns, but this representation has {self._n_features_out}. "
