@@ -1,5 +1,7 @@
 """Layers are erased one after the other, and a trained model shows what it is worth."""
 
+import re
+
 import numpy as np
 import pytest
 
@@ -119,8 +121,19 @@ def test_layers_that_are_not_there_are_errors(layers, message, trained):
 
 def test_a_model_without_one_list_of_blocks_has_its_layers_named():
     nn = torch.nn
-    with pytest.raises(UsageError, match="no list of blocks"):
-        scrub(nn.Sequential(nn.Linear(2, 2)), [(torch.zeros(2, 2), [0, 1])])
+    batches = [(torch.eye(4)[:, :2], [0, 1, 0, 1])]
+    layers = [nn.Linear(2, 2), nn.Tanh(), nn.Linear(2, 3), nn.Tanh()]
+    for model, names in [
+        (nn.Sequential(layers[0]), ["0"]),
+        (nn.Sequential(*layers), ["0", "1", "2"]),
+        (nn.Sequential(nn.Sequential(*layers[:2])), ["0.0", "0.1"]),
+    ]:
+        with pytest.raises(UsageError, match=rf"no list of blocks.*layers={re.escape(str(names))}"):
+            scrub(model, batches)
+        assert list(scrub(model, batches, layers=names)) == names
+    assert list(scrub(nn.Sequential(*layers), batches, layers="*")) == ["0", "1", "2", "3"]
+    with pytest.raises(UsageError, match="no modules inside"):
+        scrub(layers[0], batches)
 
     class Pair(nn.Module):
         def __init__(self):

@@ -11,6 +11,9 @@ from .._attributes import did_you_mean, listed
 from ..errors import UsageError
 from ._library import torch_side
 
+MOST_LEVELS, MOST_SHOWN = 8, 3
+"""So deep names are looked for in a model, and so many are shown."""
+
 Layers = str | Iterable[str] | None
 """Names of modules or patterns of them; None for the blocks that the model is a list of."""
 
@@ -52,7 +55,7 @@ def _no_layer(model: Any, name: str) -> UsageError:
 def find_layers(model: Any, layers: Layers, purpose: str) -> list[str]:
     """Return the names of the modules that are meant, each once."""
     is_list = checked_model(model, purpose).is_list
-    modules = dict(model.named_modules(remove_duplicate=False))
+    modules = {name: m for name, m in model.named_modules(remove_duplicate=False) if name}
     if layers is None:
         return _blocks([name for name, module in modules.items() if is_list(module)], modules)
     found: dict[str, None] = {}
@@ -80,13 +83,25 @@ def _blocks(lists: list[str], modules: Mapping[str, Any]) -> list[str]:
     longest = max((len(modules[name]) for name in outer), default=0)
     candidates = [name for name in outer if len(modules[name]) == longest > 0]
     if len(candidates) != 1:
-        many = f"lists of {longest} blocks each: {listed(candidates)}" if candidates else "no list"
-        example = f"{candidates[0]}.*" if candidates else "encoder.*"
-        raise UsageError(
-            f"The model has {many}{'' if candidates else ' of blocks'}, so its layers have to be "
-            f"named. Pass layers='{example}', or the names of modules."
-        )
+        raise _not_one_list(longest, candidates, modules)
     return [f"{candidates[0]}.{i}" for i in range(longest)]
+
+
+def _not_one_list(longest: int, lists: list[str], modules: Mapping[str, Any]) -> UsageError:
+    """Return the error of a model with no list of blocks, or several, with names that it has."""
+    if lists:
+        many = f"lists of {longest} blocks each: {listed(lists)}"
+        example = f"'{lists[0]}.*', or the names of modules"
+    elif modules:
+        many = "no list of blocks"
+        levels = [[name for name in modules if name.count(".") == n] for n in range(MOST_LEVELS)]
+        several = next((names for names in levels if len(names) > 1), list(modules))
+        example = f"{several[:MOST_SHOWN]}, for example; model.named_modules() has all names"
+    else:
+        many, example = "no modules inside", "'0' for torch.nn.Sequential(model)"
+    return UsageError(
+        f"The model has {many}, so its layers have to be named. Pass layers={example}."
+    )
 
 
 def hidden_state(output: Any, layer: str, is_tensor: Any) -> Any:
