@@ -40,6 +40,9 @@ def test_every_estimator_returns_the_library_device_and_type_of_the_rows(place, 
     assert place.holds(one)
     atol = 1e-9 if dtype is np.float64 else 1e-3
     np.testing.assert_allclose(to_numpy(one), to_numpy(T)[3], atol=atol)
+    with pytest.raises(UsageError, match=r"\(8,\).*transform\(X\[None\]\)\[0\]; or pass a tensor"):
+        found.transform(X[3])
+    np.testing.assert_allclose(found.transform(X[3][None])[0], to_numpy(one), atol=atol)
     cube = found.transform(place.put(X.reshape(N // TOKENS, TOKENS, D)))
     assert cube.shape == (N // TOKENS, TOKENS, T.shape[1])
     np.testing.assert_allclose(to_numpy(cube).reshape(N, -1), to_numpy(T), atol=atol)

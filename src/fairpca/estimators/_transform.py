@@ -76,7 +76,8 @@ class Transformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         ----------
         X : array-like, frame or sparse matrix of shape (n_samples, n_features)
             Features; with ``kernel="precomputed"``, kernel values with the training rows. Also an
-            array of shape (batch, tokens, n_features), or a single vector as a tensor.
+            array of shape (batch, tokens, n_features), or a single vector as a tensor; of NumPy,
+            whose contract is scikit-learn's, ``X[None]``.
 
         Returns
         -------
@@ -103,6 +104,12 @@ class Transformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
             return T
         if is_foreign(X) and X.ndim == 1:
             return self.transform(X[None, :])[0, :]
+        if is_numpy(X) and X.shape == (self.n_features_in_,):
+            raise UsageError(
+                f"Expected 2D array, got 1D array instead: X has shape {X.shape}, and for a single "
+                f"vector of NumPy scikit-learn's contract asks for an error. Reshape your data: "
+                f"transform(X[None])[0]; or pass a tensor, which comes back as a vector."
+            )
         return in_place_of(self._represent(self._features(X)), X)
 
     def _of_plain_array(self, X: Any) -> np.ndarray | None:
@@ -176,7 +183,7 @@ class Transformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         return True
 
     def _represent(self, features: Any) -> Any:
-        if has_history(features):
+        if has_history(features) and isinstance(self._map, AffineMap):
             return self._map.converted(for_graphs)(features)
         return self._map(features)
 
