@@ -9,6 +9,7 @@ from .columns import (
     check_frames,
     close_names,
     did_you_mean,
+    factors_among,
     indexable,
     is_named,
     listed,
@@ -21,6 +22,7 @@ from .factors import (
     Factors,
     Stratum,
     factor_columns,
+    kind_of_factor,
     kinds_of_factors,
     read_factors,
 )
@@ -50,6 +52,7 @@ from .reading import (
     attribute_columns,
     check_weights,
     checked_kinds,
+    in_words_of_factors,
     in_words_of_targets,
     name_of_missing,
     read_attributes,

@@ -120,6 +120,30 @@ def assign_roles(
     return Roles(chosen, of["sensitive"], target, weight, ignored, person, *own)
 
 
+def factors_among(
+    names: Sequence[str], roles: Roles, given: str | Iterable[str], file: str | None = None
+) -> tuple[str, ...]:
+    """Return the columns that are legitimate factors; a feature or an ignored column may be one."""
+    where = "" if file is None else f" in {file}"
+    factors = tuple(dict.fromkeys(as_columns(given)))
+    for name in factors:
+        if name not in names:
+            hint = did_you_mean(name, names) or f" There are: {listed(names)}."
+            raise TableError(f"There is no column '{name}'{where}, which was given.{hint}")
+        role = roles.of(name)
+        if role == "target":
+            raise TableError(
+                f"given names the target '{name}'. To compare people of one outcome, use "
+                f"criterion='equalized_odds' in fits; audits tell these gaps without it."
+            )
+        if role not in ("feature", "ignored"):
+            raise TableError(
+                f"given names '{name}', which has the role {role!r} already. A legitimate factor "
+                f"is a column of its own: leave it out of one of the two."
+            )
+    return factors
+
+
 def close_names(name: Any, names: Iterable[Any], n: int = 3, cutoff: float = 0.6) -> list[str]:
     """Return the names that may have been meant, in whatever case, the closest first."""
     by_folded = {str(other).casefold(): str(other) for other in reversed(list(names))}

@@ -91,7 +91,7 @@ def read_factors(given: Any, n_rows: int, kinds: Mapping[Any, str] | None = None
     for name, column in columns.items():
         _check_length(name, column, n_rows)
         with in_words_of_factors():
-            found = read_column(name, column, (kinds or {}).get(name) or _kind_of(column))
+            found = read_column(name, column, (kinds or {}).get(name) or kind_of_factor(column))
         if isinstance(found, Levels):
             levels.append(_with_missing(found))
         else:
@@ -145,7 +145,7 @@ def _check_length(name: str, column: Any, n_rows: int) -> None:
         )
 
 
-def _kind_of(column: Any) -> str:
+def kind_of_factor(column: Any) -> str:
     """Return what a factor is by its values: numbers of few values are categories."""
     if are_categories(column):
         return "categorical"

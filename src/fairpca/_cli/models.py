@@ -88,6 +88,7 @@ def fit(
     target: options.Target = None,
     pos_label: options.PosLabel = None,
     weight: options.Weight = None,
+    given: options.Given = None,
     ignore: options.Ignore = None,
     numeric: options.Numeric = None,
     categorical: options.Categorical = None,
@@ -170,8 +171,8 @@ def fit(
         from ..models import fit_table, model_card
 
         card = beside(out, ".md")
-        given = files[0] if len(files) == 1 else files
-        check_outputs(out, card, force=force, inputs=_input_files(given))
+        source = files[0] if len(files) == 1 else files
+        check_outputs(out, card, force=force, inputs=_input_files(source))
         reading = options.reading(columns, header, skip_lines, encoding)
         more: dict[str, Any] = {}
         if covariance_tol is not None:
@@ -188,7 +189,7 @@ def fit(
             for printed_below in (ManyLevelsWarning, OutlierWarning):
                 simplefilter("ignore", printed_below)
             model = fit_table(
-                given,
+                source,
                 sensitive or None,
                 target,
                 method=method.replace("-", "_"),
@@ -197,6 +198,7 @@ def fit(
                 tradeoff=tradeoff,
                 criterion=criterion.replace("-", "_"),
                 pos_label=pos_label,
+                given=given or (),
                 ignore=ignore or (),
                 weight=weight,
                 sensitive_kinds=kinds,
@@ -252,6 +254,8 @@ def _facts(model: FairTableTransformer) -> list[str]:
         target, yes = (printable(str(model.info_[name])) for name in ("target", "pos_label"))
         others = ", and among all others" if compared == "equalized_odds" else " only"
         lines.append(f"groups are compared among the rows whose {target} is {yes}{others}")
+    if factors := model.info_.get("given"):
+        lines.append(f"groups are compared among people with equal {printable(', '.join(factors))}")
     if hasattr(estimator, "explained_variance_ratio_"):
         kept = float(sum(estimator.explained_variance_ratio_))
         lines.append(f"variance kept: {100 * kept:.1f} %")

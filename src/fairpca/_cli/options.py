@@ -44,6 +44,15 @@ Weight = Annotated[
         metavar="COLUMN", rich_help_panel=COLUMNS, help="Sample weights, 0 or more. Never a feature"
     ),
 ]
+Given = Annotated[
+    list[str] | None,
+    Option(
+        metavar="COLUMN",
+        rich_help_panel=COLUMNS,
+        help="Legitimate factor: people who agree in it are compared. It stays a feature unless it "
+        "is ignored, too (repeatable)",
+    ),
+]
 Ignore = Annotated[
     list[str] | None,
     Option(
@@ -57,7 +66,7 @@ Numeric = Annotated[
     Option(
         metavar="COLUMN",
         rich_help_panel=COLUMNS,
-        help="Sensitive column or target that is a quantity, such as age (repeatable)",
+        help="Sensitive column, target or factor that is a quantity, such as age (repeatable)",
     ),
 ]
 Categorical = Annotated[
@@ -65,7 +74,7 @@ Categorical = Annotated[
     Option(
         metavar="COLUMN",
         rich_help_panel=COLUMNS,
-        help="Sensitive column or target whose numbers are codes (repeatable)",
+        help="Sensitive column, target or factor whose numbers are codes (repeatable)",
     ),
 ]
 Missing = Annotated[

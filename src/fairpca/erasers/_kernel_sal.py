@@ -23,8 +23,8 @@ from ..estimators import (
     check_finite,
     check_kernel_parameters,
     check_n_components,
+    compared,
     dual_of,
-    groups_of,
     kernel_scatter,
     learned_of_kernel,
 )
@@ -257,5 +257,5 @@ class KernelSAL(Representation):
             "gamma_": columns.kernel.gamma_in_use,
             "n_directions_": kept.constraint_rank,
             "singular_values_": values,
-            "groups_": groups_of(moments.attributes),
+            **compared(moments.attributes),
         }

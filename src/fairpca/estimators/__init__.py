@@ -15,7 +15,7 @@ from ._fair_kernel_pca import FairKernelPCA
 from ._fair_pca import FairPCA
 from ._fair_pls import FairPLS
 from ._finite_moments import check_finite
-from ._learned import groups_of, learned_from
+from ._learned import compared, learned_from
 from ._plain_pca import PlainPCA
 from ._reader import Reader
 

@@ -217,7 +217,7 @@ class FairTransformer(Representation):
     """Base of the methods that are functions of the features' moments: one pass, any order."""
 
     _learned: ClassVar[frozenset[str]] = frozenset(
-        ["_map", "components_", "mean_", "n_components_", "n_samples_seen_", "groups_"]
+        ["_map", "components_", "mean_", "n_components_", "n_samples_seen_", "groups_", "_factors"]
     )
 
     def partial_fit(

@@ -23,7 +23,7 @@ from .._numerics import is_sparse, machine_epsilon, quiet_overflow
 from .._rows import Rows, block_rows, row_blocks
 from ..errors import ResidualWarning, UsageError, warn_user
 from ..solvers import equalize_kernel_means, largest_gap, warn_of_incomplete_strata
-from ._learned import RESIDUAL_LIMIT, groups_of, warn_of_a_residual
+from ._learned import RESIDUAL_LIMIT, compared, warn_of_a_residual
 
 TOO_ALIKE = (
     "the kernel values of different rows agree in too many digits for these components. "
@@ -83,7 +83,7 @@ def solve_exact_kernel(
     learned = {
         **learned_of_kernel(fair.values, matrix, scatter, fair.total),
         "constraint_rank_": fair.constraint_rank,
-        "groups_": groups_of(attributes),
+        **compared(attributes),
         "mean_gap_": gap,
     }
     learned["gamma_"] = None if kernel is None else kernel.gamma_in_use

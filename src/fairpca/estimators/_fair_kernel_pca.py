@@ -259,6 +259,7 @@ class FairKernelPCA(Representation):
             "constraint_rank_",
             "n_samples_seen_",
             "groups_",
+            "_factors",
             "mean_gap_",
             "separability_",
             "separability_null_",

@@ -38,7 +38,7 @@ from ._checks import NYSTROEM, SHIFT_INVARIANT
 from ._drawn_rows import draw_rows, joint_groups
 from ._exact_kernel import TOO_ALIKE, gap_from_rounding, learned_of_kernel
 from ._finite_moments import check_finite, finite_moments
-from ._learned import groups_of, warn_of_a_residual, warn_of_readers
+from ._learned import compared, warn_of_a_residual, warn_of_readers
 from ._reader import Reader
 
 PILOT_ROWS = 20_000
@@ -229,7 +229,7 @@ def solve_features(
     learned = {
         **learned_of_kernel(values, matrix, moments, total if total > 0 else 1.0),
         "constraint_rank_": fair.constraint_rank,
-        "groups_": groups_of(moments.attributes),
+        **compared(moments.attributes),
         "mean_gap_": gap,
     }
     if tradeoff > 0:
@@ -279,7 +279,7 @@ def solve_beside_columns(
     ) | {
         "components_": features.unit * matrix[:d].T,
         "constraint_rank_": fair.constraint_rank,
-        "groups_": groups_of(moments.attributes),
+        **compared(moments.attributes),
         "mean_gap_": gap,
         "separability_": seen.value,
         "separability_null_": seen.null,

@@ -38,8 +38,18 @@ def learned_from(fitted: AffineMap, moments: GroupMoments) -> dict[str, Any]:
         "mean_": fitted.mean,
         "n_components_": fitted.n_outputs,
         "n_samples_seen_": moments.n_rows,
-        "groups_": groups_of(moments.attributes),
+        **compared(moments.attributes),
     }
+
+
+def compared(attributes: Sequence[AttributeMoments]) -> dict[str, Any]:
+    """Return the groups that are compared, and the kinds of the factors given which they are."""
+    factors: dict[str, str] = {}
+    for a in attributes:
+        strata = a.stratum if isinstance(a.stratum, tuple) else ()
+        factors |= dict.fromkeys((name for name, _ in strata), "categorical")
+        factors |= dict.fromkeys(() if a.given is None else a.given.names, "numeric")
+    return {"groups_": groups_of(attributes), **({"_factors": factors} if factors else {})}
 
 
 def groups_of(attributes: Sequence[AttributeMoments]) -> dict[str, Any]:

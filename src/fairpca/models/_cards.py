@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from .._attributes import about_whole_numbers
+from .._attributes import about_whole_numbers, name_of_missing
 from .._files import is_count, is_number, library_versions
 from .._kernels import KernelColumns, RowsAndKernel
 from .._maps import FeatureMap
@@ -29,7 +29,7 @@ LONGEST, LONGEST_NOTE = 80, 1000
 
 KNOWN_FACTS = (
     *("data", "fingerprint", "sensitive", "target", "pos_label", "weight", "weighted"),
-    *("n_rows", "n_rows_dropped", "groups", "group_notes", "notices", "median_gap"),
+    *("given", "n_rows", "n_rows_dropped", "groups", "group_notes", "notices", "median_gap"),
 )
 
 
@@ -109,6 +109,12 @@ def _training(model: FairTableTransformer) -> Iterator[str]:
     if "sensitive" in info:
         names = _markdown_list(info["sensitive"])
         yield f"- Sensitive attributes, never among the features: {names}"
+    factors = [
+        f"{_markdown(name)} ({'by a regression' if kind == 'numeric' else 'level by level'})"
+        for name, kind in _factors(estimator).items()
+    ]
+    if factors:
+        yield f"- Legitimate factors, given which groups are compared: {', '.join(factors)}"
     predicted = vars(estimator).get("targets_", {})
     positive = (
         f", the positive class is {_markdown(info['pos_label'])}" if "pos_label" in info else ""
@@ -171,13 +177,16 @@ def _guarantees(model: FairTableTransformer) -> Iterator[str]:
         within = "" if everybody else ", within classes of the target,"
         rows = "them" if everybody else "the rows of a class"
         numbers = [name for name, levels in kinds.items() if isinstance(levels, str)]
-        if len(numbers) < len(kinds) or not kinds:
+        factors = _factors(estimator)
+        if factors:
+            yield from _given(factors, list(kinds), gap)
+        elif len(numbers) < len(kinds) or not kinds:
             yield (
                 f"- In the training data, all groups{within} have the same mean in every column, "
                 f"up to {gap}, so no linear model fitted to {rows} predicts the group better than "
                 f"a constant."
             )
-        if numbers:
+        if numbers and not factors:
             yield (
                 f"- In the training data, no column is correlated with {_markdown_list(numbers)}, "
                 f"up to {gap.split()[0]}: there is no linear relation with a number. Ranges of it, "
@@ -201,6 +210,36 @@ def _guarantees(model: FairTableTransformer) -> Iterator[str]:
     yield "- The model is deterministic: the same row always gives the same numbers."
 
 
+def _factors(estimator: Any) -> dict[str, str]:
+    """Return the legitimate factors and their kinds, without the classes that a criterion gives."""
+    factors = dict(vars(estimator).get("_factors", {}))
+    if getattr(estimator, "criterion", "demographic_parity") != "demographic_parity":
+        factors.pop("y", None)
+    flags = set(map(name_of_missing, factors))  # of a number that some rows lack
+    return {name: kind for name, kind in factors.items() if name not in flags}
+
+
+def _given(factors: Mapping[str, str], attributes: list[str], gap: str) -> Iterator[str]:
+    """Say what holds among people of equal factors, and who answers for these."""
+    whose, named = _markdown_list(factors), _markdown_list(attributes)
+    if "numeric" in factors.values():
+        yield (
+            f"- In the training data, no column is correlated with {named} beyond what {whose} "
+            f"say, level by level and by straight lines, up to {gap}: no linear model predicts it "
+            f"better from the factors and the columns than from the factors."
+        )
+    else:
+        yield (
+            f"- In the training data, among people with equal {whose}, all groups have the same "
+            f"mean in every column, and numbers are uncorrelated with it, up to {gap}: no linear "
+            f"model fitted to such people predicts {named} better than a constant."
+        )
+    yield (
+        f"- **What {whose} say of {named} stays in the columns.** That they may count was decided "
+        f"by people, who answer for it; nothing here measures whether they should."
+    )
+
+
 def _of_distributions(model: FairTableTransformer) -> Iterator[str]:
     """Say what fair PLS matches beyond means."""
     if model.estimator_.match == "covariances":
@@ -208,6 +247,8 @@ def _of_distributions(model: FairTableTransformer) -> Iterator[str]:
         return
     everybody = model.estimator_.criterion == "demographic_parity"
     whose = "" if everybody else ", within classes of the target"
+    if factors := _factors(model.estimator_):
+        whose, everybody = f"{whose}, among people with equal {_markdown_list(factors)}", False
     yield (
         f"- In the training data, each column has nearly the same distribution in all "
         f"groups{whose}: at any threshold, the share of a group below it differs from that of all "

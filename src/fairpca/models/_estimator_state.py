@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -137,9 +137,13 @@ def _groups(value: Any) -> bool:
     )
 
 
+def _texts(values: Iterable[Any]) -> bool:
+    return all(isinstance(value, str) for value in values)
+
+
 def _names(value: Any) -> bool:
     named = isinstance(value, np.ndarray) and value.dtype == object and value.ndim == 1
-    return named and all(isinstance(name, str) for name in value)
+    return named and _texts(value)
 
 
 _RELIED_ON: dict[str, Any] = {
@@ -148,6 +152,7 @@ _RELIED_ON: dict[str, Any] = {
     "_feature_map": Features,
     "moments_": GroupMoments,
     "groups_": _groups,
+    "_factors": lambda value: isinstance(value, dict) and _texts([*value, *value.values()]),
     "targets_": _groups,
     "explained_targets_": lambda value: is_array(value, None, None),
     "explained_variance_ratio_": lambda value: is_array(value, None),

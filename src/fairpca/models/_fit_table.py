@@ -18,6 +18,7 @@ from .._attributes import (
     attribute_columns,
     check_weights,
     checked_kinds,
+    factors_among,
     in_words_of_targets,
 )
 from .._rows import LazyRows
@@ -39,7 +40,16 @@ from ._defaults import (
     fit_available_components,
     usual_components,
 )
-from ._plans import AttributePlan, numbers_of, plan_column, plan_target, roles_in, weights_of
+from ._plans import (
+    AttributePlan,
+    FactorPlan,
+    numbers_of,
+    plan_column,
+    plan_factor,
+    plan_target,
+    roles_in,
+    weights_of,
+)
 
 TABLE_METHODS = ("fair_pca", "fair_pls", "fair_kernel_pca", "leace", "pca")
 
@@ -58,6 +68,7 @@ def fit_in_memory(
     if y is not None:
         table, wanted = _with_target(table, wanted, y)
     roles = roles_in(table, wanted.sensitive, wanted.target, wanted.ignore, weight=wanted.weight)
+    factors = factors_among(list(table.frame.columns), roles, wanted.given)
     frame, y, target = table.frame, None, None
     weights = check_weights(sample_weight, len(frame))
     if roles.weight is not None:
@@ -68,17 +79,20 @@ def fit_in_memory(
         frame, y = frame[known], {target.name: target.fitted(values[known])}
         weights = None if weights is None else weights[known]
     frame = frame.reset_index(drop=True)
-    said = checked_kinds(wanted.sensitive_kinds, roles.sensitive)
+    said = checked_kinds(wanted.sensitive_kinds, [*roles.sensitive, *factors])
     planned = [plan_column(frame[name], said.get(name)) for name in roles.sensitive]
     plans = [plan for plan, _ in planned]
+    alike = [plan_factor(frame[name], said.get(name)) for name in factors]
+    given = {name: of for plan, values in alike for name, of in plan.columns(values).items()}
+    likened = [plan for plan, _ in alike]
     wanted.warn_of_far_numbers(frame[list(roles.features)])
     encoder = wanted.encoder().fit(frame[list(roles.features)])
     X = encoder.transform(frame[list(roles.features)])
     columns = {plan.name: plan.fitted(values) for plan, values in planned}
-    estimator = wanted.fitted(X, y, columns, plans, target, weights)
+    estimator = wanted.fitted(X, y, columns, plans, target, weights, likened, given or None)
     about = (table.name, table.fingerprint, len(frame), len(table.frame) - len(frame))
     notices = noticed(frame, roles, table.renamed)
-    info = wanted.facts(*about, roles, plans, target, notices)
+    info = wanted.facts(*about, roles, plans, target, notices, likened)
     return encoder, estimator, info | ({} if sample_weight is None else {"weighted": True})
 
 
@@ -123,6 +137,7 @@ class TableOptions:
     tradeoff: float = 0.0
     criterion: str = "demographic_parity"
     pos_label: Any = None
+    given: str | Sequence[str] = ()
     ignore: str | Sequence[str] = ()
     weight: str | None = None
     sensitive_kinds: Mapping[str, str] | None = None
@@ -156,6 +171,7 @@ class TableOptions:
             ("match", (None, "means"), matched),
             ("tradeoff", (0.0,), ["fair_pca", "fair_kernel_pca"]),
             ("target_kinds", (None, {}), ["fair_pls"]),
+            ("given", ((), [], "", None), [name for name in TABLE_METHODS if name != "pca"]),
         ):
             value = getattr(self, name)
             if value not in usual and self.method not in methods:
@@ -172,16 +188,23 @@ class TableOptions:
         plans: Sequence[AttributePlan],
         target: AttributePlan | None,
         weights: np.ndarray | None = None,
+        factors: Sequence[FactorPlan] = (),
+        given: Mapping[str, np.ndarray] | None = None,
     ) -> Any:
-        """Fit to encoded rows; those elsewhere have `y`, `columns` and `weights` with them.
+        """Fit to encoded rows; those elsewhere have all that belongs to them with them.
 
+        Given numbers, means are made equal unless somebody asks for more, which has to be strata.
         Where nothing is left of the features, say which groups may not be meant as such.
         """
         kinds = {plan.name: plan.kind for plan in plans}
+        for factor in factors:
+            kinds |= factor.kinds
+        numbers = any(factor.kind == "numeric" for factor in factors)
+        wanted = replace(self, match=self.match or "means") if numbers else self
         try:
             with catch_warnings():
                 simplefilter("ignore", OutlierWarning)  # told by the names of columns before
-                return self._estimator(X, y, columns, kinds, target, weights)
+                return wanted._estimator(X, y, columns, kinds, target, weights, given)
         except InfeasibleError as error:
             told = [plan.told for plan in plans if plan.told and plan.kind == "categorical"]
             raise InfeasibleError(" ".join([str(error), *told])) from error
@@ -194,6 +217,7 @@ class TableOptions:
         kinds: dict[str, str],
         target: AttributePlan | None,
         weights: np.ndarray | None,
+        given: Mapping[str, np.ndarray] | None,
     ) -> Any:
         usual = usual_components((X if isinstance(X, np.ndarray) else X.head.X).shape[1])
         more = self.options or {}
@@ -205,7 +229,8 @@ class TableOptions:
         }
 
         def fit(unfitted: Any) -> Any:
-            return unfitted.fit(X, y, sensitive_features=columns, sample_weight=weights)
+            beside = {"sensitive_features": columns, "sample_weight": weights, "given": given}
+            return unfitted.fit(X, y, **beside)
 
         if self.method == "fair_pls" and target is not None:
             kind = "numeric" if target.kind == "numeric" else "categorical"
@@ -235,7 +260,13 @@ class TableOptions:
             return self._fair_pca(usual, choices, fit)
         scatters = self.method == "fair_pca" and self.match == "covariances"
         moments = collect_moments(
-            X, columns, y=y, sample_weight=weights, with_scatters=scatters, **choices
+            X,
+            columns,
+            given=given,
+            y=y,
+            sample_weight=weights,
+            with_scatters=scatters,
+            **choices,
         )
         if self.method == "fair_pca":
             return self._fair_pca(usual, choices, lambda f: f.fit_moments(moments))
@@ -253,6 +284,7 @@ class TableOptions:
         plans: Sequence[AttributePlan],
         target: AttributePlan | None,
         notices: Sequence[Notice],
+        factors: Sequence[FactorPlan] = (),
     ) -> dict[str, Any]:
         """Return the facts that a model keeps; warn of what may not be meant."""
         groups = {p.name: dict(zip(p.labels, p.n_rows, strict=True)) for p in plans if p.labels}
@@ -271,6 +303,7 @@ class TableOptions:
             **({"n_rows_dropped": n_dropped} if n_dropped else {}),
             "sensitive": list(roles.sensitive),
             "target": roles.target,
+            **({"given": {plan.name: plan.kind for plan in factors}} if factors else {}),
             **({"weight": roles.weight} if roles.weight is not None else {}),
             **({"pos_label": target.labels[-1]} if target and target.kind == "binary" else {}),
             "groups": groups,

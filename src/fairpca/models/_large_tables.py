@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from .._attributes import assign_roles, checked_kinds
+from .._attributes import assign_roles, checked_kinds, factors_among
 from .._rows import Batch, Collect, LazyRows
 from ..errors import TableError
 from ..io import TableRows, rows_per_batch
@@ -28,7 +28,7 @@ from ..tables import (
 )
 from ._fit_table import Fitted, TableOptions, noticed
 from ._look import look_at_rows
-from ._plans import AttributePlan, weights_of
+from ._plans import AttributePlan, FactorPlan, plan_factor, texts_of, weights_of
 
 BATCH_ROWS = 2**15
 """Rows at a time: several such batches, as texts and as numbers, are in memory at once."""
@@ -64,10 +64,12 @@ def fit_on_disk(
         ignore=wanted.ignore,
         renamed=files[0].renamed,
     )
-    kinds = checked_kinds(wanted.sensitive_kinds, roles.sensitive)
+    factors = factors_among(list(raw), roles, wanted.given)
+    kinds = checked_kinds(wanted.sensitive_kinds, [*roles.sensitive, *factors])
     outcome = raw[roles.target or ""] if wanted.needs_target(roles.target) else None
     extra = [] if outcome is None else [outcome.name]
     extra += [] if roles.weight is None else [roles.weight]
+    extra += factors
     read = [n for n in raw if roles.of(n) in ("feature", "sensitive") or n in extra]
     source = passed(read, BATCH_ROWS, "Looking at the rows")
     seen = look_at_rows(source, [raw[n] for n in read], roles.sensitive, outcome, wanted.seed)
@@ -82,6 +84,8 @@ def fit_on_disk(
     counted = ((n, seen.counts[n].planned(kinds.get(n))) for n in roles.sensitive)
     planned = tuple(_PlannedColumn(raw[n], *plan) for n, plan in counted)
     plans = [p.plan for p in planned]
+    complete = seen.drawn.num_rows == seen.n_rows
+    likened = [plan_factor(sample[n], kinds.get(n), complete=complete)[0] for n in factors]
     d = len(encoder.mean_)
     used = {*encoder.needed_columns, *roles.sensitive, *extra}
     batch_rows = min(rows_per_batch(d, itemsize=8), max(BATCH_ROWS, d))
@@ -89,15 +93,16 @@ def fit_on_disk(
     source.n_rows = seen.n_read  # text files did not tell
     commas = frozenset(column.name for column in raw.values() if column.decimal == ",")
     weight = None if roles.weight is None else raw[roles.weight]
-    rows = _EncodedRows(source, encoder, planned, target, weight, commas)
+    alike = tuple(_PlannedFactor(raw[plan.name], plan) for plan in likened)
+    rows = _EncodedRows(source, encoder, planned, target, weight, commas, alike)
     n_drawn, about = seen.drawn.num_rows, None if target is None else target.plan
     encoded: tuple[Any, Any, Any] = rows, None, None
-    weights = None
-    if n_drawn == seen.n_rows and wanted.takes_all_rows_at_once(seen.n_rows, d):
+    weights = given = None
+    if complete and wanted.takes_all_rows_at_once(seen.n_rows, d):
         batch = rows.encoded(Batch(seen.drawn))
         encoded = batch.X, batch.y, batch.sensitive_features
-        weights = batch.sample_weight
-    estimator = wanted.fitted(*encoded, plans, about, weights)
+        weights, given = batch.sample_weight, batch.given
+    estimator = wanted.fitted(*encoded, plans, about, weights, likened, given)
     fingerprint = fingerprint_of_files([file.path for file in files])
     known = replace(roles, target=roles.target if roles.target in sample else None)
     notices = noticed(sample, known, files[0].renamed)
@@ -105,7 +110,7 @@ def fit_on_disk(
         notices = [n for n in notices if n.kind != "spelling"] + seen.spellings()
     counts = seen.n_rows, seen.n_read - seen.n_rows
     facts = _name(table, files), fingerprint, *counts, roles, plans, about
-    info = wanted.facts(*facts, notices)
+    info = wanted.facts(*facts, notices, likened)
     info["files"] = [file.path.name for file in files[:MOST_FILES_NAMED]]
     info |= {"n_files": len(files), "sample_rows": n_drawn}
     if n_drawn < seen.n_rows:
@@ -154,6 +159,25 @@ class _PlannedColumn:
         return self.plan.fitted(np.empty(0, float if self.plan.kind == "numeric" else int))
 
 
+@dataclass(frozen=True)
+class _PlannedFactor:
+    """A column that is a legitimate factor, and how it counts."""
+
+    column: RawColumn
+    plan: FactorPlan
+
+    def columns(self, array: Any) -> dict[str, np.ndarray]:
+        """Return what estimators get for the rows of a batch."""
+        if self.plan.kind == "numeric":
+            return self.plan.columns(self.column.numbers(array))
+        codes, values = self.column.values(array)
+        return self.plan.columns(texts_of(self.column.series(values))[codes])
+
+    def of_no_rows(self) -> dict[str, np.ndarray]:
+        """Return what estimators get where there are no rows."""
+        return self.plan.columns(np.empty(0, float if self.plan.kind == "numeric" else object))
+
+
 def _looked_up(column: RawColumn, code_of: Mapping[Any, int], array: Any) -> np.ndarray:
     """Return the code of each row, by its value."""
     codes, values = column.values(array)
@@ -181,6 +205,7 @@ class _EncodedRows(LazyRows):
     target: _PlannedColumn | None
     weight: RawColumn | None
     commas: frozenset[str]
+    factors: tuple[_PlannedFactor, ...] = ()
 
     @property
     def head(self) -> Batch:
@@ -188,7 +213,9 @@ class _EncodedRows(LazyRows):
         nothing = {a.plan.name: a.of_no_rows() for a in self.attributes}
         y = None if self.target is None else {self.target.plan.name: self.target.of_no_rows()}
         weight = None if self.weight is None else np.empty(0)
-        return Batch(np.empty((0, len(self.encoder.mean_))), y, nothing, weight)
+        given = {n: values for f in self.factors for n, values in f.of_no_rows().items()}
+        none = np.empty((0, len(self.encoder.mean_)))
+        return Batch(none, y, nothing, weight, given=given or None)
 
     def encoded(self, batch: Batch) -> Batch:
         """Return the rows of a batch that count, as numbers."""
@@ -206,9 +233,11 @@ class _EncodedRows(LazyRows):
         weight = None
         if self.weight is not None:
             weight = weights_of(self.weight.numbers(raw[self.weight.name]), self.weight.name)
+        factors = (f.columns(raw[f.plan.name]) for f in self.factors)
+        given = {name: values for of in factors for name, values in of.items()} or None
         for name in self.commas.intersection(self.encoder.number_columns):
             raw[name] = with_points(raw[name], ",")
-        return Batch(self.encoder.encode(raw), y, columns, weight, batch.number)
+        return Batch(self.encoder.encode(raw), y, columns, weight, batch.number, given)
 
     def fold(self, collect: Collect) -> Any:
         """Return the sum over the encoded batches."""

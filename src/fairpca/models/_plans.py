@@ -24,9 +24,12 @@ from .._attributes import (
     assign_roles,
     folded,
     how_to_say,
+    in_words_of_factors,
     in_words_of_targets,
     is_named,
+    kind_of_factor,
     listed,
+    name_of_missing,
     one_spelling,
     read_column,
 )
@@ -261,6 +264,67 @@ def measure_attribute(
         labels, codes = labels[::-1], np.where(known, 1 - codes, -1)
     note = f"{plan.told} It is measured in two bands, cut at the median {cut:g}."
     return Measured(name, (name,), "numeric", labels, codes, values, note)
+
+
+@dataclass(frozen=True)
+class FactorPlan:
+    """How a legitimate factor counts: by its levels, or as a number, which some rows may lack.
+
+    These are compared with each other: whether a row lacks it is a factor then, too, and the number
+    itself is the mean of all others, so that it says nothing of them.
+    """
+
+    name: str
+    kind: str
+    mean: float = 0.0
+    may_lack: bool = False
+
+    @property
+    def kinds(self) -> dict[str, str]:
+        """The kinds of the columns that estimators get."""
+        missing = {name_of_missing(self.name): "categorical"} if self.may_lack else {}
+        return {self.name: self.kind, **missing}
+
+    def columns(self, values: np.ndarray) -> dict[str, np.ndarray]:
+        """Return what estimators get for rows: texts, None where missing; or numbers, and flags."""
+        if self.kind == "categorical":
+            return {self.name: values}
+        lacks = np.isnan(values)
+        missing = {name_of_missing(self.name): lacks} if self.may_lack else {}
+        return {self.name: np.where(lacks, self.mean, values), **missing}
+
+
+def plan_factor(
+    column: Series, kind: str | None = None, *, complete: bool = True
+) -> tuple[FactorPlan, np.ndarray]:
+    """Return the plan of a legitimate factor, and the text or number of each row.
+
+    Where rows are not `complete`, there may be others, with other values or without one.
+    """
+    name, column = str(column.name), _without_marks(column)
+    known = _has_level(column, kind)
+    n_values = column[known].nunique()
+    if complete and n_values + (not known.all()) < 2:
+        value = f" '{_as_text(column[known].iloc[0])}'" if n_values else ""
+        raise TableError(
+            f"The factor '{name}' has the single value{value} in all {len(column)} rows, so it "
+            f"explains nothing. Leave it out."
+        )
+    kind = kind or kind_of_factor(column[known])
+    if kind == "categorical" or not n_values:
+        return FactorPlan(name, "categorical"), texts_of(column)
+    with in_words_of_factors():
+        found = read_column(name, column if known.all() else column.where(known, None), kind)
+    assert isinstance(found, Numeric)
+    lacks = np.isnan(found.values)
+    mean = float(found.values[~lacks].mean())
+    return FactorPlan(name, kind, mean, bool(lacks.any()) or not complete), found.values
+
+
+def texts_of(column: Series) -> np.ndarray:
+    """Return how the value of each row is called, None where it is missing."""
+    codes, distinct = column.where(_is_known(column), None).factorize()
+    return np.array([*map(_as_text, distinct.tolist()), None], dtype=object)[codes]
 
 
 _YES = frozenset(

@@ -67,6 +67,12 @@ class FairTableTransformer(TransformerMixin, BaseEstimator):
     pos_label : object, default=None
         Value of the target that is the positive class. By default a word such as "yes", else the
         larger number, or the last in the alphabet, with a notice.
+    given : str or sequence of str, default=()
+        Columns that are legitimate factors: people whose factors are equal are compared
+        (conditional demographic parity). Numbers of more than ten values, and dates, are regressed
+        on, all else is compared level by level; rows that lack a value are compared with each
+        other. A factor stays a feature unless it is ignored, too. Given numbers, `match` is "means"
+        by default.
     ignore : sequence of str, default=()
         Columns to leave out, such as identifiers.
     weight : str, default=None
@@ -157,6 +163,7 @@ class FairTableTransformer(TransformerMixin, BaseEstimator):
         tradeoff: float = 0.0,
         criterion: str = "demographic_parity",
         pos_label: Any = None,
+        given: str | Sequence[str] = (),
         ignore: str | Sequence[str] = (),
         weight: str | None = None,
         sensitive_kinds: Mapping[str, str] | None = None,
@@ -177,6 +184,7 @@ class FairTableTransformer(TransformerMixin, BaseEstimator):
         self.tradeoff = tradeoff
         self.criterion = criterion
         self.pos_label = pos_label
+        self.given = given
         self.ignore = ignore
         self.weight = weight
         self.sensitive_kinds = sensitive_kinds
@@ -294,7 +302,7 @@ class FairTableTransformer(TransformerMixin, BaseEstimator):
 
     def _gap_of_medians(self, frame: Any) -> dict[str, float]:
         """Return how far medians of groups are apart, which few values far from others hide not."""
-        if self.criterion != "demographic_parity":
+        if self.criterion != "demographic_parity" or len(self.given):
             return {}
         frame = frame.iloc[:: max(1, len(frame) // MOST_ROWS_OF_MEDIANS)]
         T, gaps = np.asarray(self.transform(frame)), []
