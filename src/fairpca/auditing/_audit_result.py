@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import os
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from .._files import whole_file
@@ -13,6 +13,7 @@ from ._results import (
     Advice,
     Alternative,
     CertifiedGap,
+    Changes,
     Curve,
     Data,
     DecisionImportance,
@@ -51,6 +52,8 @@ class Audit:
     alternatives : list of Alternative, optional
         Plain methods beside ours, each with whether it needs the attribute to decide; None where
         they were not asked for.
+    changes
+        What changed since an earlier audit, if `since` was asked for it.
 
     See Also
     --------
@@ -92,6 +95,7 @@ class Audit:
     proxy_importance: list[ProxyImportance] = doc("Proxies.")
     decision_importance: list[DecisionImportance] = doc("Most influential features.")
     alternatives: list[Alternative] | None = doc("Plain alternatives, where asked for.", None)
+    changes: Changes | None = doc("What changed since an earlier audit.", None)
 
     def leakage_of(self, attribute: str) -> list[Leak]:
         """Return how well probes predict one attribute.
@@ -107,6 +111,57 @@ class Audit:
             One for each representation and probe; none for an attribute that was not audited.
         """
         return [leak for leak in self.leakage if leak.attribute == attribute]
+
+    def since(self, before: Audit | str | os.PathLike[str]) -> Audit:
+        """Return this audit with what changed since an earlier one, beyond chance.
+
+        Parameters
+        ----------
+        before : Audit or path
+            An earlier audit of other people, or the JSON file of one.
+
+        Returns
+        -------
+        Audit
+            The same numbers, and `changes`: each number of both audits with its difference, z score
+            and verdict. Its page has a section for them.
+
+        Raises
+        ------
+        AuditError
+            If no attribute is in both audits, or the file is no audit.
+
+        Notes
+        -----
+        The difference is divided by its standard error, from both confidence intervals. Of all
+        numbers that can be worse (gaps, ratios, leakage, accuracy) the p-values are adjusted by
+        Holm's method: the chance that any of them is wrongly called worse or better is at most one
+        minus the confidence of the audit, 5 % by default. People who are in both audits make z
+        scores too small.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import pandas as pd
+        >>> from fairpca import audit
+        >>> def month(share_of_women, seed):
+        ...     rng = np.random.default_rng(seed)
+        ...     people = pd.DataFrame({"sex": rng.choice(["f", "m"], size=1000)})
+        ...     share = np.where(people["sex"] == "f", share_of_women, 0.5)
+        ...     people["granted"] = np.where(rng.random(1000) < share, "yes", "no")
+        ...     return audit(people, "sex", decisions="granted", n_jobs=1)
+        >>> found = month(0.2, seed=1).since(month(0.45, seed=0))
+        >>> found.changes.verdict
+        'worse'
+        >>> gap = found.changes.numbers[0]
+        >>> gap.kind, gap.attribute, gap.verdict
+        ('gap', 'sex', 'worse')
+        """
+        from ._schema import audit_from_file
+        from ._since import changes_since  # which reads audits
+
+        earlier = before if isinstance(before, Audit) else audit_from_file(before)
+        return replace(self, changes=changes_since(earlier, self))
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain dictionaries, lists, strings and numbers; NaN becomes None."""

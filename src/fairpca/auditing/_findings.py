@@ -614,7 +614,7 @@ def largest_difference(
         extra = np.maximum(2 * np.clip(turned, 0, 1) - 1, 0) * sampling
         value = _mean_size(mean, np.sqrt(extra))
     one = norm.ppf(0.5 + confidence / 2)
-    any_of_all = _studentised_range(n_groups, confidence) / np.sqrt(2)
+    any_of_all = studentised_range(n_groups, confidence) / np.sqrt(2)
     low = max(0.0, float(np.max(mean - any_of_all * error)))
     high = min(most, float(np.max(mean + one * error)))
     return Estimate(float(min(value.max(), high)), low, high)
@@ -627,5 +627,5 @@ def _mean_size(mean: np.ndarray, deviation: np.ndarray) -> np.ndarray:
 
 
 @cache
-def _studentised_range(m: int, confidence: float) -> float:
+def studentised_range(m: int, confidence: float) -> float:
     return float(studentized_range.ppf(confidence, m, np.inf))

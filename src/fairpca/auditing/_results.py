@@ -460,3 +460,40 @@ class Advice:
         wanted = self.representation, self.tradeoff
         named = (one for one in self.options if (one.representation, one.tradeoff) == wanted)
         return next(named, None)
+
+
+@dataclass(frozen=True)
+class Change:
+    """One number, before and now."""
+
+    kind: str = doc(
+        "'gap', 'ratio', 'true_positive_gap', 'false_positive_gap', 'precision_gap', 'leakage', "
+        "'utility', 'selection_rate', 'mean_score', 'share' (of a group) or 'missing' (share of a "
+        "column's values)."
+    )
+    representation: str | None = doc("Key of the option, score or decision.")
+    tradeoff: Number | None = doc("Its lambda.")
+    attribute: str | None = doc("Attribute or intersection.")
+    part: str | None = doc("Probe, model, group or column.")
+    before: Estimate | None = doc("In the earlier audit.")
+    now: Estimate | None = doc("In this audit.")
+    difference: Estimate | None = doc("Now minus before.")
+    z: Number | None = doc("Difference in standard errors; null if not compared.")
+    p_value: Number | None = doc(
+        "Adjusted (Holm) for all numbers with a better and a worse direction, or for all others."
+    )
+    verdict: str = doc("'worse', 'better', 'changed' (neither), 'no change' or 'not compared'.")
+    reason: str = doc("Why it was not compared.")
+
+
+@dataclass(frozen=True)
+class Changes:
+    """What changed since an earlier audit, beyond chance."""
+
+    name: str = doc("The earlier audit's file or data set.")
+    created: str = doc("When it was made.")
+    fingerprint: str = doc("Of its table.")
+    n_rows: Count = doc("Its rows.")
+    verdict: str = doc("'nothing worse', 'worse' or 'cannot tell'.")
+    numbers: list[Change] = doc("All that both audits have.")
+    notes: list[str] = doc("Groups, columns, options and versions that differ.")

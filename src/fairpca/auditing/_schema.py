@@ -6,8 +6,10 @@ This is the only place that imports pydantic, and only when either is asked for.
 from __future__ import annotations
 
 import json
+import os
 from dataclasses import fields
 from functools import cache
+from pathlib import Path
 from reprlib import repr as brief
 from typing import Any, NoReturn
 
@@ -93,6 +95,16 @@ def parsed(text: str) -> Any:
         return json.loads(text)
     except (ValueError, RecursionError) as error:
         raise AuditError(f"This is not audit JSON: {error}. {_AGAIN}") from None
+
+
+def audit_from_file(path: str | os.PathLike[str]) -> Audit:
+    """Return the audit of a JSON file; an error names the file."""
+    try:
+        return audit_from_plain(parsed(Path(path).read_text(encoding="utf-8-sig")))
+    except UnicodeDecodeError:
+        raise AuditError(f"{os.fspath(path)}: This is no text, so it is not audit JSON.") from None
+    except AuditError as error:
+        raise AuditError(f"{os.fspath(path)}: {error}") from None
 
 
 def audit_from_plain(plain: Any) -> Audit:

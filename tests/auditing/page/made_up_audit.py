@@ -296,6 +296,20 @@ def own_model_audit():
     return made_up_audit(own=("score:risk", "decision:granted"), verdict="tie")
 
 
+def since_audit():
+    """Return an audit with what changed: worse, better, gone, new, and not to be compared."""
+    now = made_up_audit(own=("score:risk", "decision:granted"))
+    before = copy.deepcopy(now)
+    before.update(created="2026-10-15T17:00:00+00:00", fairpca_version="0.0.9")
+    before["data"].update(fingerprint="sha256:1", n_rows=1800, n_people=900)
+    before["data"]["columns"][3]["n_missing"] = 300
+    del before["data"]["columns"][5]
+    for parity in (p for one in before["downstream"] for p in one["parities"]):
+        wider = 0.1 if parity["attribute"] == "sex" else -0.1
+        parity["gap"] = {end: value - wider for end, value in parity["gap"].items()}
+    return Audit.from_dict(now).since(Audit.from_dict(before)).to_dict()
+
+
 def nothing_to_do_audit():
     """Return an audit that finds nothing to change."""
     return made_up_audit({"sex": ["male", "female"]}, verdict="no action needed")

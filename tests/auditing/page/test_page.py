@@ -26,6 +26,7 @@ from auditing.page.made_up_audit import (
     page_of,
     render_page,
     render_summary,
+    since_audit,
     to_six_digits,
     wage_audit,
     with_changes,
@@ -275,6 +276,25 @@ def test_tables_of_very_many_groups_are_left_out_and_the_page_says_so(monkeypatc
         page = render_page(made_up_audit())
         assert len(page.encode()) <= limit
         assert ("would make the page too large" in page) == (limit < len(whole.encode()))
+
+
+def test_changes_since_an_earlier_audit_have_a_section_and_without_one_there_is_none(page):
+    assert 'id="since"' not in page
+    section = page_of(since_audit).split('id="since"')[1].split("</section>")[0]
+    text = " ".join(Reader(section).text().split())
+    for said in (
+        "Worse since 2026-10-15: gap by sex",
+        "1 800 rows before (loans), 1 989 now.",
+        "+10.0 points worse",
+        "-10.0 points better",
+        "-16.2 points changed",
+        "not compared: models that learn from",
+        "Columns that are new: column 5.",
+        "Made by different versions: fairpca 0.0.9 and 0.1.0.",
+    ):
+        assert said in text
+    n = len(since_audit()["changes"]["numbers"])
+    assert section.split("<details")[1].count("<tr>") == n + 1
 
 
 @pytest.mark.parametrize("version", ["1.2", "2.0", "3.0", "5.0", None])

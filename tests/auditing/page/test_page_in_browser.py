@@ -17,6 +17,7 @@ from auditing.page.made_up_audit import (
     nothing_to_do_audit,
     own_model_audit,
     page_of,
+    since_audit,
     to_six_digits,
     wage_audit,
 )
@@ -46,6 +47,7 @@ AUDITS = {
     "classes": classes_audit,
     "no action needed": nothing_to_do_audit,
     "many groups": many_groups_audit,
+    "since": since_audit,
 }
 """What the checks run on; any function that returns the dictionary of an audit can be added."""
 
@@ -111,6 +113,15 @@ def test_a_phone_shows_what_counts_and_does_not_scroll_sideways(browser, files, 
         check_fits_the_width(visit)
         if name not in THOROUGHLY:
             check_accessible(visit)
+
+
+def test_what_became_worse_is_seen_on_a_phone(browser, files):
+    with visited(browser, files("since"), size=PHONE) as visit:
+        check_decisive_column_on_a_phone(visit)
+        check_fits_the_width(visit)
+        visit.open_all()
+        check_accessible(visit)
+        assert "WORSE" in visit.text("#since .cards").upper()
 
 
 @pytest.mark.parametrize("name", first_fast(AUDITS))

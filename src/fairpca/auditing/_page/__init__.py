@@ -12,6 +12,7 @@ from typing import Any
 
 from ...errors import UsageError
 from .._audit_result import Audit
+from .._changes_in_words import ChangesInWords
 from .._evidence import Evidence
 from .._overview import Overview
 from .._phrases import decimal, joined, named, significant, whole
@@ -24,7 +25,7 @@ from .words import SPOKEN, Units, interval, level, model_name, multiline, percen
 LARGEST = 2_500_000
 """Bytes of a page that can be sent by mail and opened on a phone."""
 
-LEFT_OUT = ("groups", "parity", "leakage")
+LEFT_OUT = ("all_changes", "groups", "parity", "leakage")
 """Left out one after the other, tables and plots, while a page is too large; the JSON has all."""
 
 DIGITS = 6
@@ -74,6 +75,7 @@ def render_page(audit: Audit) -> str:
             evidence=evidence,
             units=Units(audit.data.target),
             overview=Overview(audit),
+            changes=ChangesInWords(audit) if audit.changes else None,
             command=audit_again(audit),
             write=WRITERS,
             policy=POLICY.format(base64.b64encode(digest).decode()),

@@ -9,6 +9,7 @@ from string import ascii_uppercase
 from typing import Any
 
 from ...metrics import PROBES
+from .._changes_in_words import ChangeLine, ChangesInWords
 from .._evidence import Evidence, parity_of
 from .._overview import (
     FOUR_FIFTHS,
@@ -34,6 +35,7 @@ from .._results import (
     Parity,
     Representation,
 )
+from .._since import BETTER, NO_CHANGE, NOT_COMPARED, WORSE
 from .words import (
     UNBROKEN,
     Units,
@@ -104,6 +106,8 @@ def page_tables(evidence: Evidence) -> dict[str, Any]:
         "left_out": _left_out_table(evidence),
         "influence": _influence_table(evidence),
         "compared": _representation_table(evidence),
+        "changed": _changed_tables(evidence),
+        "all_changes": _all_changes_tables(evidence),
     }
 
 
@@ -681,6 +685,41 @@ def _influence_table(evidence: Evidence) -> Table:
             if one.weights
         ],
     )
+
+
+def _changed_tables(evidence: Evidence) -> list[Table]:
+    """Return what changed since an earlier audit beyond chance, if anything did."""
+    if evidence.audit.changes is None:
+        return []
+    lines = ChangesInWords(evidence.audit).significant
+    return [_change_table("What changed beyond chance", lines)] if lines else []
+
+
+def _all_changes_tables(evidence: Evidence) -> list[Table]:
+    """Return every number of both audits with its z score."""
+    if evidence.audit.changes is None:
+        return []
+    lines = ChangesInWords(evidence.audit).all_lines
+    return [_change_table("All numbers of both audits", lines)] if lines else []
+
+
+def _change_table(caption: str, lines: list[ChangeLine]) -> Table:
+    rows = [
+        [
+            Cell(one.what, (one.of,)),
+            Cell(one.before),
+            Cell(one.now),
+            Cell(
+                one.difference or NONE.text,
+                (one.interval, one.reason),
+                "" if one.verdict in (NO_CHANGE, NOT_COMPARED) else one.verdict,
+                {WORSE: "seen", BETTER: "hidden"}.get(one.verdict, "open"),
+            ),
+            Cell(one.z or NONE.text),
+        ]
+        for one in lines
+    ]
+    return Table(caption, ["Number", "Before", "Now", "Change", "z"], rows)
 
 
 def _representation_table(evidence: Evidence) -> Table:
