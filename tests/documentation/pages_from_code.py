@@ -19,8 +19,10 @@ options of one, `fairpca --version` the version. Options of several commands sta
 
 | exit status | meaning |
 |--:|---|
-| 0 | success |
+| 0 | success; of `compare`: nothing became worse beyond chance |
+| 1 | `compare`: something became worse beyond chance |
 | 2 | arguments, data or files were rejected; one line gives the reason and what to do |
+| 3 | `compare`: the audits cannot tell |
 | 130, 143 | stopped by Ctrl-C or SIGTERM; no draft, process or copy of the data is left |
 
 No command replaces a file without `--force`.

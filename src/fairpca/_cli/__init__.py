@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from .. import __version__
-from . import audit, models, plan
+from . import audit, kept_audits, models, plan
 from .help_pages import HELP_NAMES, WithCommands, paragraphs, with_help
 
 __all__ = ["app"]
@@ -24,6 +24,8 @@ app = typer.Typer(
 
 COMMANDS: dict[Callable[..., None], list[str]] = {
     audit.audit: audit.EXAMPLES,
+    kept_audits.compare: kept_audits.COMPARE_EXAMPLES,
+    kept_audits.report: kept_audits.REPORT_EXAMPLES,
     models.fit: models.FIT_EXAMPLES,
     models.transform: models.TRANSFORM_EXAMPLES,
     models.inspect: [],

@@ -145,9 +145,7 @@ def audit(
         ),
     ] = None,
     missing: options.Missing = None,
-    out: Annotated[
-        Path, Option("--out", "-o", rich_help_panel=OUTPUT, help="HTML report to write")
-    ] = Path("report.html"),
+    out: options.Out = Path("report.html"),
     json_file: Annotated[
         Path | None,
         Option(
@@ -156,6 +154,7 @@ def audit(
             help="All numbers as JSON, too; - prints them and nothing else",
         ),
     ] = None,
+    since: options.Since = None,
     force: options.Force = False,
     title: Annotated[
         str,
@@ -231,10 +230,14 @@ def audit(
     with one_clear_line():
         printed = json_file == Path("-")
         json_file = None if printed else json_file
-        check_outputs(out, json_file, force=force, inputs=[table, vectors])
+        check_outputs(out, json_file, force=force, inputs=[table, vectors, since])
+        from ..auditing import ChangesInWords, audit_from_file, check_attributes
         from ..auditing import audit as measure
         from ..tables import read_table
 
+        earlier = None if since is None else audit_from_file(since)
+        if earlier is not None and sensitive:
+            check_attributes(earlier.settings.sensitive, sensitive)  # before the work
         given, last = table or "loanapp", LastStep()
         with shown_progress("Auditing", quiet=quiet) as report:
             if report is not None:
@@ -274,6 +277,7 @@ def audit(
                 note=note,
                 labels=_labels(labels),
             )
+            found = found if earlier is None else found.since(earlier)
             page = found.to_html()
             last.is_done("page")
         write_whole(out, page)
@@ -283,6 +287,8 @@ def audit(
         echo(json.dumps(found.to_dict(), indent=1, allow_nan=False))  # ASCII on a terminal
     console = Console(quiet=quiet, stderr=printed)
     _print_audit(console, found, verbose=verbose)
+    if found.changes is not None:
+        console.print(Text(printable(ChangesInWords(found).headline()), style="bold"))
     for what, said in {"Report": out, "Numbers": json_file, "Apply": found.advice.command}.items():
         if said:
             print_line(f"{what:8}{said}", quiet=quiet, stderr=printed)

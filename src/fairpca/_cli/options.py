@@ -137,6 +137,15 @@ Seed = Annotated[
         min=0, max=2**32 - 1, rich_help_panel=COMPUTE, help="The same seed gives the same numbers"
     ),
 ]
+Out = Annotated[Path, Option("--out", "-o", rich_help_panel=OUTPUT, help="HTML report to write")]
+Since = Annotated[
+    Path | None,
+    Option(
+        metavar="FILE",
+        rich_help_panel=OUTPUT,
+        help="JSON file of an earlier audit: the report says what changed since, beyond chance",
+    ),
+]
 Force = Annotated[
     bool, Option("--force", "-f", rich_help_panel=OUTPUT, help="Replace existing files")
 ]
