@@ -393,7 +393,7 @@ def test_moments_given_factors_are_saved_and_added_to(tmp_path):
     fair = FairPCA(3).partial_fit(
         X[:300], sensitive_features=sex[:300], given=of(factors, slice(0, 300))
     )
-    fairpca.save(fair, tmp_path / "fair.fairpca")
+    fairpca.save(fair, tmp_path / "fair.fairpca", moments=True)
     again = fairpca.load(tmp_path / "fair.fairpca")
     rest = slice(300, None)
     again.partial_fit(X[rest], sensitive_features=sex[rest], given=of(factors, rest))
@@ -444,3 +444,25 @@ def test_files_name_factors(kind, tmp_path):
     assert both.head.X.shape[1] == 10
     direct = FairPCA(3).fit(np.column_stack([X, hours]), sensitive_features=sex, given=hours)
     assert_same_subspace(FairPCA(3).fit(both).components_.T, direct.components_.T)
+
+
+@pytest.mark.parametrize("method", [LEACE(), MeanProjection(), SAL(), SPLINCE()], ids=str)
+def test_given_y_is_equalized_odds_of_an_eraser(method):
+    """The same as an attribute for each class of y, which is the group there and 0 elsewhere."""
+    rng = np.random.default_rng(0)
+    y, other = rng.integers(0, 3, 600), rng.normal(size=600)
+    group = (rng.random(600) < 0.2 + 0.3 * (y == 1)).astype(int)
+    gaps = np.outer(group, rng.normal(size=10)) + np.outer(group * y, rng.normal(size=10))
+    X = rng.normal(size=(600, 10)) + gaps + np.outer(y, rng.normal(size=10))
+    X[:, 3] += other
+    inside = {str(c): np.where(y == c, group - group[y == c].mean(), 0.0) for c in range(3)}
+    by_class = clone(method).fit(X, other, sensitive_features=inside)
+    found = clone(method).fit(X, other, sensitive_features=group, given=y)
+    np.testing.assert_allclose(found.components_, by_class.components_, atol=1e-12)
+    T = found.transform(X)
+    for c in range(3):
+        one, two = (T[(y == c) & (group == g)].mean(axis=0) for g in (0, 1))
+        np.testing.assert_allclose(one, two, atol=1e-12)
+    odds = FairPCA(criterion="equalized_odds").fit(X, y, sensitive_features=group)
+    kept = MeanProjection().fit(X, sensitive_features=group, given=y)
+    np.testing.assert_allclose(odds.components_.T @ odds.components_, kept.components_, atol=1e-12)
