@@ -1,6 +1,6 @@
 """The plan: the law as a sum, as simulated erasers leave it, and turned round."""
 
-from math import exp, fsum, lgamma, log, sqrt
+from math import exp, expm1, fsum, lgamma, log, sqrt
 
 import numpy as np
 import pytest
@@ -11,7 +11,7 @@ from scipy.stats import norm
 from fairpca import FairPCA
 from fairpca.erasers import LEACE, SAL, MeanProjection
 from fairpca.errors import UsageError
-from fairpca.metrics import plan
+from fairpca.metrics import leakage, plan
 from slow import first_fast
 
 SEPARATIONS = st.floats(0.05, 20.0)
@@ -36,6 +36,21 @@ def test_the_share_is_the_sum_of_the_law(columns, people, separation):
     planned = plan(people, columns=columns, separation=separation)
     expected = (columns - 1) * summed(columns, kappa)
     assert planned.share_left == pytest.approx(expected, rel=1e-8)
+
+
+@given(columns=st.integers(2, 10**6), exponent=st.floats(-8, 15))
+def test_the_expectation_is_exact_for_every_kappa(columns, exponent):
+    """Of J ~ Poisson(kappa / 2): E[1/(2 + 2J)] is known, and so is d E[1/(d + 2J)] from d + 2."""
+    kappa = 10.0**exponent
+    n = max(1.0, 2 * kappa / 50**2)
+    separation = sqrt(2 * kappa / n)
+
+    def expectation(d):  # what is left in one of d directions
+        return plan([n, n], columns=d, separation=separation, n_components=1).share_left
+
+    two, few, more = (expectation(d) for d in (2, columns, columns + 2))
+    assert two == pytest.approx(-expm1(-kappa / 2) / kappa, rel=1e-11)
+    assert columns * few + kappa * more == pytest.approx(1.0, rel=1e-11)
 
 
 def test_without_people_all_is_left_and_with_all_people_nothing():
@@ -172,6 +187,40 @@ def test_of_several_groups_the_smallest_is_predicted():
     assert np.mean(shares) == pytest.approx(planned.share_left, rel=0.06)
 
 
+def test_what_a_probe_of_few_people_finds_is_planned_before_and_after():
+    d, people, separation, new = 20, [40, 80], 1.5, 150
+    trained_on = [0.8 * new / 3, 0.8 * new * 2 / 3]  # four folds of five
+    rng = np.random.default_rng(3)
+    aucs = []
+    for _ in range(40):
+        difference = rng.normal(size=d)
+        difference *= separation / np.linalg.norm(difference)
+        groups = np.repeat([0, 1, 0, 1], [*people, new // 3, new * 2 // 3])
+        X = rng.normal(size=(len(groups), d)) + np.outer(groups, difference)
+        fitted = LEACE().fit(X[:120], sensitive_features=groups[:120])
+        rows, z = X[120:], groups[120:]
+        aucs.append([auc_of_probe(rows, z), auc_of_probe(fitted.transform(rows), z)])
+    before, after = np.mean(aucs, axis=0)
+    error, error_after = np.std(aucs, axis=0) / sqrt(len(aucs))
+    planned = plan(people, columns=d, separation=separation, trained_on=trained_on)
+    best = plan(people, columns=d, separation=separation)
+    assert abs(planned.auc - before) < 3 * error < best.auc - before
+    assert abs(planned.auc_left - after) < 3 * error_after < best.auc_left - after
+    again = plan(people, columns=d, auc=planned.auc, trained_on=trained_on)
+    assert again.separation == pytest.approx(separation, rel=1e-9)
+    assert again.auc_left == pytest.approx(planned.auc_left, rel=1e-9)
+
+
+def auc_of_probe(X, groups):
+    return leakage(X, groups, n_permutations=1, random_state=0).auc
+
+
+def test_a_probe_of_many_people_is_the_best_linear_model():
+    asked = {"columns": 50, "auc": 0.8}
+    many = plan([30, 70], **asked, trained_on=[1e12, 1e12])
+    assert many.auc_left == pytest.approx(plan([30, 70], **asked).auc_left, rel=1e-9)
+
+
 def test_a_plan_is_read_in_sentences():
     planned = plan([10, 20, 30], columns=12, auc=0.8, n_components=4, target_auc=0.6)
     text = str(planned)
@@ -185,16 +234,20 @@ def test_a_plan_is_read_in_sentences():
 @pytest.mark.parametrize(
     ("people", "given", "message"),
     [
-        ([10], {}, r"people=\[10\] is not a number of 1 or more for each"),
+        ([10], {}, r"people=\[10\] is not a number of 1 or more .* for each"),
         (10, {}, "people=10 is not"),
         ("12", {}, "people='12' is not"),
         ([10, 0], {}, "is not a number of 1 or more"),
         ([10, float("inf")], {}, "is not a number of 1 or more"),
         ([10, "b"], {}, "is not a number of 1 or more"),
+        ([10, True], {}, "is not a number of 1 or more"),
+        ([10, 10**400], {}, r"up to 1e\+15"),
+        ([0.5] * 1000, {}, r"people=\[0.5, 0.5, .*, \.\.\.\] is not"),
         ([10, 10], {"columns": 1}, "2 groups cost 1, one is left"),
-        ([10, 10], {"columns": 5.5}, "columns=5.5 is not a whole number"),
+        ([10, 10], {"columns": 10**400}, r"is not a whole number from 2 .* to 1e\+15"),
+        ([10, 10], {"columns": 5.5}, "columns=5.5 is not a whole number from 2"),
         ([10, 10, 10], {"n_components": 9}, "3 groups cost 2 of 10 columns. Use at most 8"),
-        ([10, 10], {"n_components": 0}, "n_components=0 is not a whole number of 1"),
+        ([10, 10], {"n_components": 0}, "n_components=0 is not a whole number from 1 to"),
         ([10, 10], {"auc": 1.0}, "groups that never overlap"),
         ([10, 10], {"auc": 0.5}, "nothing to remove"),
         ([10, 10], {"auc": "high"}, "auc='high' is not strictly"),
@@ -202,6 +255,12 @@ def test_a_plan_is_read_in_sentences():
         ([10, 10], {"separation": 1.0}, "both are given"),
         ([10, 10], {"auc": None, "separation": -1.0}, "separation=-1.0 is not"),
         ([10, 10], {"auc": None, "separation": float("nan")}, "separation=nan is not"),
+        ([10, 10], {"auc": None, "separation": 1e200}, "up to 100 standard deviations"),
+        ([10, 10], {"trained_on": [10]}, r"trained_on=\[10\] is not"),
+        ([10, 10], {"trained_on": [3, 4]}, "find that learn 10 columns from 7 people"),
+        ([10, 10], {"trained_on": [30, 40], "target_auc": 0.6}, "both given"),
+        ([10, 10], {"target_auc": "low"}, "target_auc='low' is not strictly between 0.5"),
+        ([10, 10], {"target_auc": 0.45}, "target_auc=0.45 is not strictly between 0.5"),
         ([10, 10], {"target_auc": 0.9}, "not strictly between 0.5, .* and 0.8"),
         ([10, 10], {"target_auc": 0.5}, "takes infinitely many people"),
         ([10, 10], {"target_auc": 0.5 + 1e-12}, "so close to 0.5"),

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from math import ceil, exp, expm1, inf, isfinite, sqrt
+from math import ceil, exp, expm1, inf, sqrt
 from numbers import Integral, Real
+from reprlib import repr as brief
 
 from scipy.integrate import quad
 from scipy.optimize import brentq
@@ -13,7 +14,8 @@ from scipy.stats import norm
 
 from ..errors import UsageError
 
-_MOST_PEOPLE = 1e15  # more than this are not looked for
+_MOST = 1e15  # people, columns: more than this are neither taken nor looked for
+_FARTHEST = 100.0  # separation; no two people of different groups overlap long before
 
 
 @dataclass(frozen=True)
@@ -35,7 +37,8 @@ class Plan:
     share_left : float
         Expected share of the squared separation that is left among new people.
     auc_left : float
-        AUC of the best linear model among new people afterwards.
+        AUC of the best linear model among new people afterwards; with `trained_on`, as `auc`, of
+        one that has learned from so many.
     target_auc : float or None
         The AUC that was asked for.
     people_needed : tuple of int or None
@@ -98,6 +101,7 @@ def plan(
     separation: float | None = None,
     n_components: int | None = None,
     target_auc: float | None = None,
+    trained_on: Sequence[float] | None = None,
 ) -> Plan:
     r"""Predict the AUC that any linear eraser leaves on new people, before data are collected.
 
@@ -125,6 +129,11 @@ def plan(
     target_auc : float or None, default=None
         Largest AUC that is accepted afterwards: the result also has the people, the components
         and the columns with which it is reached.
+    trained_on : sequence of float or None, default=None
+        People per group that the linear model learns from, whose AUC `auc` and `auc_left` are; by
+        default any number. One that learns from few finds less, before and after. To compare a
+        plan with an AUC that was measured, pass the people of that measurement (with five folds,
+        four fifths of them).
 
     Returns
     -------
@@ -148,9 +157,11 @@ def plan(
 
     for any covariance, since columns can be whitened first. For all :math:`k = d - 1` directions it
     is exact. For fewer it takes the kept directions to be unrelated to the difference. Then
-    :math:`AUC = \Phi(\theta/\sqrt2)`. That is what a linear model with any number of people reads;
-    one trained on few reads less. Groups of different covariances, heavy tails and new people of
-    another kind (other topics, other years) are not in the law. :doc:`/research/method` derives it.
+    :math:`AUC = \Phi(\theta/\sqrt2)`. A linear model that learns from few people finds the
+    direction of the difference as badly as an eraser does: of :math:`\theta^2` it misses the share
+    that erasing would leave, and, as it learns the covariance, too, the share :math:`d / n`. Groups
+    of different covariances, rare categories, heavy tails and new people of another kind (other
+    topics, other years) are not in the law. :doc:`/research/method` derives it.
 
     References
     ----------
@@ -176,10 +187,12 @@ def plan(
             f"n_components={k} is too large: {len(sizes)} groups cost {removed} of {columns} "
             f"columns. Use at most {most}."
         )
+    probed = None if trained_on is None else _sizes(trained_on, "trained_on")
     theta = _separation(auc, separation)
-    smallest, total = min(sizes), sum(sizes)
-    kappa = theta**2 / (1 / smallest + 1 / (total - smallest))
-    raw = _auc_of(theta) if auc is None else float(auc)
+    if auc is not None and probed is not None:
+        theta = _separation_behind(float(auc), columns, probed)
+    kappa = _kappa(theta, sizes)
+    raw = _auc_of(_found(theta, columns, probed)) if auc is None else float(auc)
     share = share_left(k, columns, kappa)
     planned = Plan(
         people=sizes,
@@ -188,13 +201,18 @@ def plan(
         auc=raw,
         separation=theta,
         share_left=share,
-        auc_left=_auc_of(theta * sqrt(share)),
+        auc_left=_auc_of(_found(theta * sqrt(share), k, probed)),
     )
     if target_auc is None:
         return planned
-    if not 0.5 < target_auc < raw:
+    if probed is not None:
         raise UsageError(
-            f"target_auc={target_auc} is not strictly between 0.5, which takes infinitely many "
+            "target_auc and trained_on are both given, but a target is an AUC that no linear model "
+            "exceeds, whatever it learns from. Pass one of them."
+        )
+    if not (_is_number(target_auc) and 0.5 < target_auc < raw):
+        raise UsageError(
+            f"target_auc={target_auc!r} is not strictly between 0.5, which takes infinitely many "
             f"people, and {raw:.3g}, the AUC before. Pass a number between them."
         )
     wanted = (_separation(target_auc, None) / theta) ** 2
@@ -223,6 +241,36 @@ def share_left(n_components: int, columns: int, kappa: float) -> float:
     return float(n_components * area / scale)
 
 
+def _kappa(separation: float, people: Sequence[float]) -> float:
+    """Return the noncentrality of the difference, the smallest group against the rest."""
+    smallest, total = min(people), sum(people)
+    return separation**2 / (1 / smallest + 1 / (total - smallest))
+
+
+def _found(separation: float, columns: int, people: Sequence[float] | None) -> float:
+    """Return the separation along the direction that a linear model learns from people."""
+    if people is None:
+        return separation
+    missed = share_left(columns - 1, columns, _kappa(separation, people))
+    known = max(0.0, 1 - columns / sum(people))
+    return separation * sqrt(max(0.0, 1 - missed) * known)
+
+
+def _separation_behind(auc: float, columns: int, people: Sequence[float]) -> float:
+    """Return the separation of which a linear model of so many people finds this AUC."""
+
+    def excess(separation: float) -> float:
+        return _auc_of(_found(separation, columns, people)) - auc
+
+    if excess(_FARTHEST) < 0:
+        raise UsageError(
+            f"auc={auc} is more than linear models find that learn {columns} columns from "
+            f"{sum(people):g} people, whatever the groups are. Pass more people as trained_on, or "
+            f"leave it out."
+        )
+    return float(brentq(excess, 0.0, _FARTHEST, xtol=1e-12))
+
+
 def _auc_of(separation: float) -> float:
     return float(norm.cdf(separation / sqrt(2)))
 
@@ -232,8 +280,11 @@ def _separation(auc: float | None, separation: float | None) -> float:
         given = "neither" if auc is None else "both"
         raise UsageError(f"Of auc and separation, {given} are given. Pass one of them.")
     if separation is not None:
-        if not (isinstance(separation, Real) and isfinite(separation) and separation > 0):
-            raise UsageError(f"separation={separation!r} is not a number above 0. Pass such a one.")
+        if not (isinstance(separation, Real) and 0 < separation <= _FARTHEST):
+            raise UsageError(
+                f"separation={separation!r} is not a number above 0, up to {_FARTHEST:g} standard "
+                f"deviations. Pass such a one."
+            )
         return float(separation)
     if not (isinstance(auc, Real) and 0.5 < auc < 1):
         raise UsageError(
@@ -243,24 +294,34 @@ def _separation(auc: float | None, separation: float | None) -> float:
     return float(sqrt(2) * norm.ppf(float(auc)))
 
 
-def _sizes(people: Sequence[float]) -> tuple[float, ...]:
+def _sizes(people: Sequence[float], name: str = "people") -> tuple[float, ...]:
     try:
         sizes = tuple(people)
     except TypeError:
         sizes = ()
-    numbers = [n for n in sizes if isinstance(n, Real) and isfinite(n) and n >= 1]
+    numbers = [n for n in sizes if _is_number(n) and 1 <= n <= _MOST]
     if isinstance(people, str) or len(numbers) < len(sizes) or len(sizes) < 2:
         raise UsageError(
-            f"people={people!r} is not a number of 1 or more for each of two or more groups. Pass "
-            f"for example people=[150, 850]."
+            f"{name}={brief(people)} is not a number of 1 or more (up to {_MOST:g}) for each of "
+            f"two or more groups. Pass for example {name}=[150, 850]."
         )
     return tuple(int(n) if n == int(n) else float(n) for n in numbers)
 
 
+def _is_number(value: object) -> bool:
+    return isinstance(value, Real) and not isinstance(value, bool)
+
+
 def _check_whole(name: str, value: object, least: int, because: str = "") -> None:
-    if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
+    if (
+        isinstance(value, bool)
+        or not isinstance(value, Integral)
+        or not least <= int(value) <= _MOST
+    ):
         reason = f" ({because})" if because else ""
-        raise UsageError(f"{name}={value!r} is not a whole number of {least} or more{reason}.")
+        raise UsageError(
+            f"{name}={brief(value)} is not a whole number from {least}{reason} to {_MOST:g}."
+        )
 
 
 def _times_more(excess: Callable[[float], float]) -> float:
@@ -270,7 +331,7 @@ def _times_more(excess: Callable[[float], float]) -> float:
         return 0.0
     while excess(high) > 0:
         high *= 4
-        if high > _MOST_PEOPLE:
+        if high > _MOST:
             raise UsageError(
                 "target_auc is so close to 0.5 that no number of people reaches it. Pass a larger "
                 "one."
