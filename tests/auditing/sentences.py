@@ -407,6 +407,23 @@ def left(m, chosen, decision, *, s, aucs):
         assert bool(said[2]) == (not leak["above_chance"])
 
 
+@reads("""Linear models predict {a:attribute} with AUC {auc:number} after {s:setting}, with AUC
+    {raw:number} from the raw features. Fitted to {n:number} people of the smallest group, half of
+    the data, it is expected to leave {few:value}: the price of so few people. With {n4:number} of
+    them it would be {more:number}.{rest:words}""")
+def price_of_few_people(m, chosen, decision, *, a, auc, s, raw, n, few, n4, more, rest):
+    assert s == (chosen if decision.chosen else "LEACE")
+    before, after = (m.leak(setting, a, probes=["linear"]) for setting in (RAW, s))
+    assert near(raw, before["auc"]["value"])
+    assert near(auc, after["auc"]["value"])
+    price = after["few_people"]
+    assert (int(n), int(n4)) == (price["n_people"], price["n_more"])
+    assert int(n4) == 4 * int(n)
+    assert_value(few, price["expected"])
+    assert near(more, price["expected_of_more"])
+    assert bool(rest) == (after["auc"]["low"] > price["expected"]["high"])
+
+
 @reads("""{o:model}{half:words}: {what:words} differ by {gaps:list}{u:utility}; it
     predicts {a:attribute} with AUC {auc:number}{ch:chance}.{rare:left_out}""")
 def existing(m, chosen, decision, *, o, half, what, gaps, u, a, auc, ch, rare):

@@ -20,6 +20,7 @@ from ._results import (
     EXISTING,
     Advice,
     Estimate,
+    Leak,
     ModelNumbers,
     Option,
     Parity,
@@ -114,6 +115,7 @@ def _facts(evidence: Evidence, decision: Decision) -> dict[str, Any]:
         "predicts_number": predicts_number,
         "widest": widest,
         "largest": largest,
+        "few_people": _few_people(evidence, decision),
         "linear": largest([leak for leak in leaks if leak.probe == "linear"]),
         "nonlinear": largest([leak for leak in leaks if leak.probe != "linear"]),
         "runners_up": _runners_up(evidence, decision),
@@ -145,6 +147,20 @@ def _facts(evidence: Evidence, decision: Decision) -> dict[str, Any]:
             if (found := evidence.downstream.get((one.key, EXISTING)))
         ],
     }
+
+
+def _few_people(evidence: Evidence, decision: Decision) -> list[tuple[Leak, Leak]]:
+    """Return leaks of linear probes before and after, of which much is the price of few people.
+
+    After the option that is recommended, or after LEACE where none is.
+    """
+    after = evidence.readable(decision.chosen) if decision.chosen else "leace"
+    return [
+        (before, leak)
+        for leak in evidence.leaks(after)
+        if leak.few_people
+        and (before := evidence.leak["raw", leak.attribute, "linear"]).above_chance
+    ]
 
 
 def _runners_up(evidence: Evidence, decision: Decision) -> list[Option]:

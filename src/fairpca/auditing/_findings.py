@@ -51,7 +51,8 @@ class Findings:
     """All splits of all representations, and how to read them, attribute by attribute.
 
     `judged`, `utilities` (AUC or R2) and `parities` (one per attribute) are those of every setting
-    and model with scores; `leaks` are how well probes predict attributes.
+    and model with scores; `leaks` are how well probes predict attributes, and `few_people` notices
+    of those with few.
     """
 
     def __init__(
@@ -107,6 +108,7 @@ class Findings:
             for of, judged in self.judged.items()
         }
         self.leaks = [leak for one in self.measured for leak in self._leaks(one)]
+        self.few_people: list[Notice] = []
 
     # What decisions come to
 

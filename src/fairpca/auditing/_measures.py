@@ -56,6 +56,8 @@ class Measures:
     certificates are one per attribute, of single columns on the first split; `scores` are by model,
     of shape (n, 1) or (n, classes), of the rows that are judged; `decided` who is selected, by
     models that are asked for decisions; `left_out` are columns of the table, the first one first.
+    of shape (n, 1) or (n, classes), of the rows that are judged; `rank` counts the directions in
+    which raw features vary, on the first split.
     """
 
     setting: Setting
@@ -72,6 +74,7 @@ class Measures:
     scores: dict[str, np.ndarray] = field(default_factory=dict)
     decided: dict[str, np.ndarray] = field(default_factory=dict)
     left_out: tuple[str, ...] = ()
+    rank: int = 0
 
 
 def measure(held_out: HeldOut, setting: Setting, effort: Effort, confidence: float) -> Measures:
@@ -112,7 +115,16 @@ def measure_columns(
         variance_kept=UNKNOWN if for_target else _variance_kept(held_out, T_train, T),
         leakage=_leakage(held_out, T, effort, T_train),
         scores=scores,
+        rank=_rank(T_train) if setting.method == "raw" and held_out.index == 0 else 0,
     )
+
+
+def _rank(X: np.ndarray) -> int:
+    """Return the number of directions in which rows vary, whatever the columns' units are."""
+    centred = X - X.mean(axis=0)
+    spread = np.linalg.norm(centred, axis=0)
+    centred = centred[:, spread > 0] / spread[spread > 0]
+    return int(np.linalg.matrix_rank(centred.T @ centred, tol=1e-9, hermitian=True))
 
 
 def measure_existing(held_out: HeldOut, model: ExistingModel, effort: Effort) -> Measures:

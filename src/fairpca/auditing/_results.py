@@ -222,6 +222,16 @@ class Representation:
 
 
 @dataclass(frozen=True)
+class FewPeople:
+    """What erasers fitted to so few people leave among others: the law of `fairpca plan`."""
+
+    n_people: Count = doc("People of the smallest group that were fitted to, in a half.")
+    expected: Estimate = doc("AUC expected of the probe; the ends are those of the AUC before.")
+    n_more: Count = doc("Four times as many.")
+    expected_of_more: Number = doc("AUC expected with these.")
+
+
+@dataclass(frozen=True)
 class Leak:
     """How well a probe predicts an attribute from a representation."""
 
@@ -235,6 +245,11 @@ class Leak:
     above_chance: bool = doc("Whether the AUC exceeds it.")
     p_value: Number = doc("Adjusted for all attributes and probes.")
     p_value_unadjusted: Number = doc("Of this attribute and probe alone.")
+    few_people: FewPeople | None = doc(
+        "How much is the price of few people: of the linear probe, after linear methods that "
+        "equalise means.",
+        None,
+    )
 
 
 @dataclass(frozen=True)

@@ -23,6 +23,7 @@ from ._asking import ask
 from ._audit_result import Audit
 from ._decision import Decision, decide, withheld
 from ._evidence import Evidence, telling_columns
+from ._few_people import price_of_few_people
 from ._findings import Findings
 from ._judging import Round
 from ._measures import (
@@ -285,7 +286,12 @@ def audit(
         alternatives=alternatives,
     )
     decision = decide(findings, settings, range(len(question.roles.sensitive)))
-    notices = [*question.notices, *findings.notices(), *_too_many_jobs(n_jobs, n_started)]
+    notices = [
+        *question.notices,
+        *findings.notices(),
+        *findings.few_people,
+        *_too_many_jobs(n_jobs, n_started),
+    ]
     if telling_columns(notices, settings.target):
         decision = withheld(decision) if aim == "decide" and decision.n_settings else decision
     else:
@@ -428,6 +434,14 @@ def _measured(work: _Work, model: str) -> tuple[Findings, int | None]:
         question.everybody.existing,
         _all_rows(question, len(people) // 2) if question.existing else [],
         question.n_encoded,
+    )
+    findings.leaks, findings.few_people = price_of_few_people(
+        findings.leaks,
+        people[:2],
+        question.attributes,
+        max((m.rank for m in found), default=0),
+        {one.key: one.n_columns or 0 for one in findings.representations},
+        work.effort,
     )
     return findings, common
 
