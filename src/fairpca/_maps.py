@@ -22,6 +22,7 @@ from ._numerics import (
     like,
     on_the_host,
     placed,
+    quiet_overflow,
     to_numpy,
 )
 from ._rows import StreamedRows, row_blocks, rows_per_block
@@ -132,7 +133,7 @@ class _Factors:
         few, xp = X.shape[0] <= FEW_ROWS, self._xp
         if self._far and not few:
             return None
-        with full_precision(X):
+        with full_precision(X), quiet_overflow():
             T = (X - self.mean) @ self.matrix if few else less_shift(X, self.matrix, self._shift)
         squares = xp.linalg.vector_norm(T, axis=0)
         if self._skipped is not None:
