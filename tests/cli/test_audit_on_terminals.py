@@ -252,6 +252,7 @@ def test_the_json_of_an_audit_on_a_terminal_is_ascii(monkeypatch, tmp_path):
 
     class Found:
         advice = Advice("hide", "no action needed", None, None, [], [], [], "", "", [])
+        changes = None
 
         def to_html(self):
             return ""

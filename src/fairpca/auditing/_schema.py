@@ -54,7 +54,7 @@ def audit_schema() -> dict[str, Any]:
     --------
     >>> from fairpca.auditing import audit_schema
     >>> sorted(audit_schema()["$defs"])[:3]
-    ['Advice', 'Attribute', 'CertifiedGap']
+    ['Advice', 'Alternative', 'Attribute']
     """
     found = _pydantic()[0].json_schema()
     parts = found.pop("$defs")
