@@ -8,8 +8,16 @@ import pytest
 from fairpca import UsageError, load, save
 from fairpca.erasers import LEACE, SPLINCE, KernelSAL, MeanProjection
 from fairpca.errors import InfeasibleError, SingleGroupError
+from fairpca.metrics import plan
 from fairpca.torch import erased, layer_leakage, scrub
-from language_models.tiny_model import LENGTH, PAD, batches_of, language_model, next_word_loss
+from language_models.tiny_model import (
+    LENGTH,
+    PAD,
+    WIDTH,
+    batches_of,
+    language_model,
+    next_word_loss,
+)
 from optional_libraries import torch
 
 BLOCKS = ["blocks.0", "blocks.1", "blocks.2"]
@@ -49,6 +57,65 @@ def test_every_layer_has_to_be_erased(trained, scrubbed):
     only = {BLOCKS[0]: scrubbed[BLOCKS[0]]}
     found = layer_leakage(trained.model, trained.held_out, erasers=only, layers=BLOCKS)
     assert [one.after.above_chance for one in found.layers] == [False, True, True]
+
+
+FEW, NEW, DRAWS = 500, 3000, 12
+"""Texts of a fit and of a measurement, and how many of both are drawn."""
+
+
+def one_word_each(batches, seed):
+    """Return batches whose mask is one word of each text, drawn at random."""
+    drawn = np.random.default_rng(seed)
+    masks = [torch.eye(LENGTH)[drawn.integers(LENGTH, size=len(words))] for words, _ in batches]
+    return [(*batch, mask) for batch, mask in zip(batches, masks, strict=True)]
+
+
+def planned_and_measured(model, draw, masked):
+    """Scrub with few texts; return AUCs in new ones, layer by layer, and the losses.
+
+    Columns are the AUC planned if texts count as rows, if words do, and the measured one. The
+    separation is that behind the AUC before, in the model as it is.
+    """
+    fit, new = batches_of(FEW, seed=100 + draw), batches_of(NEW, seed=200 + draw, size=500)
+    erasers = scrub(model, masked(fit))
+    found = layer_leakage(model, new, erasers=erasers, loss=next_word_loss, random_state=draw)
+    texts, probed = (np.bincount(np.concatenate([b[1] for b in batches])) for batches in (fit, new))
+    asked = {"columns": WIDTH, "trained_on": 0.8 * probed}  # four of five folds
+    levels = [
+        [plan(n * texts, auc=one.before.auc, **asked).auc_left for n in (1, LENGTH)]
+        + [one.after.auc]
+        for one in found.layers
+    ]
+    return found, np.array(levels)
+
+
+def test_a_linear_probe_finds_what_was_planned_in_each_scrubbed_layer(trained):
+    """With one word of each text in the fit, so that rows are independent.
+
+    The law is about the mean over draws of texts. The standard error of that mean has both parts:
+    which texts were drawn for the fit, and how surely new ones tell the AUC.
+    """
+    found, levels = zip(
+        *(
+            planned_and_measured(trained.model, i, lambda fit, i=i: one_word_each(fit, i))
+            for i in range(DRAWS)
+        ),
+        strict=True,
+    )
+    by_texts, by_words, measured = np.moveaxis(levels, 2, 0)
+    off = measured - by_texts
+    error = off.std(axis=0, ddof=1) / DRAWS**0.5
+    assert error.max() < 0.01
+    assert np.all(np.abs(off.mean(axis=0)) < 4 * error)
+    assert np.all((measured - by_words).mean(axis=0) > 5 * error)  # what another size would leave
+    assert max(one.loss_after / one.loss_before for one in found) <= 1.05
+
+
+def test_all_words_of_a_text_leave_less_than_is_planned_for_one(trained):
+    levels = [planned_and_measured(trained.model, i, lambda fit: fit)[1] for i in range(DRAWS)]
+    by_texts, _, measured = np.mean(levels, axis=0).T
+    error = np.std(levels, axis=0, ddof=1)[:, 2] / DRAWS**0.5
+    assert np.all(measured < by_texts - 5 * error)
 
 
 def test_later_layers_are_fitted_to_what_earlier_erasers_leave(trained, scrubbed):

@@ -57,12 +57,15 @@ def scrub(
     --------
     erased : Runs the model with them.
     layer_leakage : Measures what layers reveal, on held-out batches.
+    fairpca.metrics.plan : Predicts what a linear probe finds there.
 
     Notes
     -----
     A linear model on one token of one erased layer finds nothing on the data of the fit; one on
     several layers together, on combinations of tokens, or a non-linear one may. The next layer
     computes the attribute again from what non-linear models see, which is why each is erased.
+    On new data it finds what `fairpca.metrics.plan` predicts, if rows of the fit are independent;
+    with many tokens of each text, less than is planned for as many texts.
 
     This is the sequential concept scrubbing of [1]_. Theirs keeps the activations of all data.
 
