@@ -159,7 +159,7 @@ def test_vectors_that_do_not_fit_stop_the_audit(embedded):
 def test_python_to_copy_has_the_vectors(found, embedded):
     frame, vectors = embedded
     names = {"table": frame, "frame": frame, "vectors": vectors, "new_rows": None}
-    assert found.advice.command == ""
+    assert found.advice.command == ""  # there is no file of the vectors
     again = audit_again(found)
     assert "    vectors=vectors," in again
     compile(again, "again", "exec")

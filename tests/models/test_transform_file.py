@@ -289,3 +289,60 @@ def test_a_nasty_file_goes_all_the_way(tmp_path):
     found = pd.read_parquet(tmp_path / "b.parquet")
     np.testing.assert_allclose(found[model.get_feature_names_out()], expected, rtol=0, atol=1e-11)
     assert found["id"].tolist() == table.frame["id"].tolist()
+
+
+def embedded(n, seed):
+    rng = np.random.default_rng(seed)
+    people = pd.DataFrame({"sex": rng.choice(["f", "m"], size=n), "age": rng.normal(size=n)})
+    return people, rng.normal(size=(n, 6)).astype(np.float32)
+
+
+@pytest.mark.parametrize("name", ["beside", "vectors"])
+def test_vectors_beside_a_file_are_the_column_that_it_lacks(tmp_path, name):
+    people, vectors = embedded(90, 0)
+    model = fit_table(people, "sex", vectors=vectors, n_components=2)
+    new, given = embedded(50, 1)
+    new.to_csv(tmp_path / "new.csv", index=False)
+    np.save(tmp_path / f"{name}.npy", given)
+    expected = np.asarray(model.transform(new.assign(vectors=list(given))))
+    ways = {"array": given, "file": tmp_path / f"{name}.npy", "half": given.astype(np.float16)}
+    for way, of in ways.items():
+        for rows in (7, 1000):
+            out = tmp_path / f"{way}.npy"
+            how = {"dtype": "float64", "batch_rows": rows, "vectors": of}
+            assert transform_file(model, tmp_path / "new.csv", out, **how) == 50
+            np.testing.assert_allclose(
+                np.load(out), expected, atol=5e-3 if way == "half" else 1e-12
+            )
+
+
+def test_an_array_is_transformed_batch_by_batch(tmp_path):
+    people, vectors = embedded(90, 0)
+    model = fit_table(people[["sex"]], "sex", vectors=vectors, method="leace")
+    _, given = embedded(1234, 1)
+    np.save(tmp_path / "new.npy", given)
+    seen = []
+    how = {"batch_rows": 100, "progress": lambda done, total: seen.append((done, total))}
+    assert transform_file(model, tmp_path / "new.npy", tmp_path / "fair.npy", **how) == 1234
+    assert seen[0] == (100, 1234)
+    assert seen[-1] == (1234, 1234)
+    fair = np.load(tmp_path / "fair.npy")
+    assert fair.dtype == np.float32
+    expected = np.asarray(model.transform(pd.DataFrame({"vectors": list(given)})))
+    np.testing.assert_allclose(fair, expected, rtol=1e-5, atol=1e-6)
+    transform_file(model, tmp_path / "new.npy", tmp_path / "fair.parquet")
+    np.testing.assert_array_equal(pq.read_table(tmp_path / "fair.parquet").to_pandas(), fair)
+
+
+def test_tables_become_arrays_too(model, tmp_path):
+    source = write(new_rows(), tmp_path / "new.parquet")
+    assert transform_file(model, source, tmp_path / "fair.npy", batch_rows=300) == 1000
+    transform_file(model, source, tmp_path / "fair.feather")
+    expected = pa.feather.read_feather(tmp_path / "fair.feather")
+    np.testing.assert_array_equal(np.load(tmp_path / "fair.npy"), expected)
+
+
+def test_vectors_of_a_model_without_any_are_refused(model, tmp_path):
+    source = write(new_rows(), tmp_path / "new.csv")
+    with pytest.raises(TableError, match=r"lacks 0 of the columns of vectors .* \(none\)"):
+        transform_file(model, source, tmp_path / "fair.csv", vectors=np.ones((1000, 3)))

@@ -17,7 +17,7 @@ from rich.text import Text
 from typer import Argument, Option, echo
 
 from . import options
-from .help_pages import COLUMNS, COMPUTE, FILES, OUTPUT, RECOMMENDATION, TERMINAL
+from .help_pages import COLUMNS, COMPUTE, OUTPUT, RECOMMENDATION, TERMINAL
 from .terminal import (
     CommandError,
     LastStep,
@@ -136,14 +136,7 @@ def audit(
     header: options.Header = None,
     skip_lines: options.SkipLines = 0,
     encoding: options.Encoding = None,
-    vectors: Annotated[
-        Path | None,
-        Option(
-            metavar="FILE",
-            rich_help_panel=FILES,
-            help="A vector per row, such as an embedding: a .npy file, with as many rows as DATA",
-        ),
-    ] = None,
+    vectors: options.Vectors = None,
     missing: options.Missing = None,
     out: options.Out = Path("report.html"),
     json_file: Annotated[

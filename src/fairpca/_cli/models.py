@@ -59,10 +59,12 @@ FIT_EXAMPLES = [
     "fairpca fit loans.csv -s race --match covariances -o model.fairpca",
     "fairpca fit loans.csv -s race -t approved --method fair-pls -o model.fairpca",
     'fairpca fit "loans/*.parquet" -s race -j 4 -o model.fairpca',
+    "fairpca fit people.csv --vectors embeddings.npy -s gender -o model.fairpca",
 ]
 TRANSFORM_EXAMPLES = [
     "fairpca transform model.fairpca new.parquet --out fair.parquet",
     "fairpca transform model.fairpca new.csv --out fair.csv --keep id",
+    "fairpca transform model.fairpca embeddings.npy --out fair.npy",
 ]
 
 LONGEST, MOST = 200, 30
@@ -145,6 +147,7 @@ def fit(
     header: options.Header = None,
     skip_lines: options.SkipLines = 0,
     encoding: options.Encoding = None,
+    vectors: options.Vectors = None,
     missing: options.Missing = None,
     moments: Annotated[
         bool,
@@ -172,7 +175,7 @@ def fit(
 
         card = beside(out, ".md")
         source = files[0] if len(files) == 1 else files
-        check_outputs(out, card, force=force, inputs=_input_files(source))
+        check_outputs(out, card, force=force, inputs=[*_input_files(source), vectors])
         reading = options.reading(columns, header, skip_lines, encoding)
         more: dict[str, Any] = {}
         if covariance_tol is not None:
@@ -210,6 +213,7 @@ def fit(
                 n_jobs=n_jobs,
                 progress=report,
                 reading=reading,
+                vectors=vectors,
                 **more,
             )
         model.save(out, moments=moments, overwrite=force)
@@ -304,12 +308,19 @@ def _training_rows_in(model: FairTableTransformer) -> int:
 def transform(
     model: options.Model,
     table: Annotated[
-        str, Argument(metavar="DATA", help="CSV, Parquet or Feather file, or - for standard input")
+        str,
+        Argument(
+            metavar="DATA",
+            help="CSV, Parquet or Feather file, - for standard input, or a .npy file of vectors",
+        ),
     ],
     out: Annotated[
         Path,
         Option(
-            "--out", "-o", rich_help_panel=OUTPUT, help="File ending in .parquet, .feather or .csv"
+            "--out",
+            "-o",
+            rich_help_panel=OUTPUT,
+            help="File ending in .parquet, .feather, .csv or .npy",
         ),
     ],
     keep: Annotated[
@@ -328,6 +339,7 @@ def transform(
     header: options.Header = None,
     skip_lines: options.SkipLines = 0,
     encoding: options.Encoding = None,
+    vectors: options.Vectors = None,
     quiet: options.Quiet = False,
 ) -> None:
     """Write the fair representation of the rows of a file.
@@ -336,7 +348,7 @@ def transform(
     as unknown.
     """
     with one_clear_line(), _of_the_command_line():
-        check_outputs(out, force=force, inputs=[model, table])
+        check_outputs(out, force=force, inputs=[model, table, vectors])
         from ..models import FairTableTransformer, transform_file
 
         fitted = FairTableTransformer.load(model)
@@ -347,6 +359,7 @@ def transform(
                 out,
                 keep=keep or [],
                 dtype="float64" if double else "float32",
+                vectors=vectors,
                 progress=report and (lambda done, total: report(done, total, "Rows")),
                 **options.reading(columns, header, skip_lines, encoding),
             )

@@ -77,6 +77,14 @@ Categorical = Annotated[
         help="Sensitive column, target or factor whose numbers are codes (repeatable)",
     ),
 ]
+Vectors = Annotated[
+    Path | None,
+    Option(
+        metavar="FILE",
+        rich_help_panel=FILES,
+        help="A vector per row, such as an embedding: a .npy file, with as many rows as DATA",
+    ),
+]
 Missing = Annotated[
     list[float] | None,
     Option(

@@ -38,9 +38,9 @@ def python_recipe(audit: Audit, setting: Setting) -> str:
 
 
 def shell_recipe(audit: Audit, setting: Setting) -> str:
-    """Return the command that does the same; none where the table has to be changed first."""
+    """Return the command that does the same; none where not all of it is in files."""
     key = setting.method
-    if _exceeds(audit, key) or _vectors(audit.data) is not None:
+    if _exceeds(audit, key) or _vectors(audit.data) == "":
         return ""
     method = {name: value.replace("_", "-") for name, value in METHODS[key].recipe.items()}
     given = {**_reading(audit.data), **_asked(audit, key), **method, **_size(setting)}

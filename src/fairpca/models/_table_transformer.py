@@ -540,6 +540,7 @@ def fit_table(
     sensitive: str | Sequence[str] | None = None,
     target: str | None = None,
     *,
+    vectors: Any = None,
     progress: Callable[[int, int | None, str], None] | None = None,
     **more: Any,
 ) -> FairTableTransformer:
@@ -555,6 +556,10 @@ def fit_table(
         Columns with sensitive attributes. Required, but for built-in data sets.
     target : str, default=None
         Column with the outcome, which is not a feature.
+    vectors : path or array-like of shape (n_samples, n_dimensions), default=None
+        A vector for each row, such as the embedding of a text, beside the table: a file that
+        `numpy.save` wrote, or an array. It becomes a column, called as the file is, or "vectors".
+        The table is read into memory as a whole.
     progress : callable, default=None
         Called with the rows done, the rows there are (None where unknown) and what is being done,
         while files are read in batches.
@@ -593,6 +598,15 @@ def fit_table(
     own = {name: more.pop(name) for name in known.intersection(more)}
     files = {name: more.pop(name) for name in _names(read_table).intersection(more)}
     own["reading"] = {**(own.get("reading") or {}), **files} or None
+    if vectors is not None:
+        if are_many(table):
+            raise UsageError(
+                "vectors=... has a vector for each row of one table, but several files are named. "
+                "Make one file of them, or write the vectors into them as a column of Parquet."
+            )
+        if is_on_disk(table):
+            table = read_table(table, **(own.pop("reading") or {}))
+        table = as_table(table, vectors)
     own["options"] = {**(own.get("options") or {}), **more} or None
     return FairTableTransformer(sensitive, target, **own)._fit(table, progress=progress)
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
 from functools import partial
 from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 
@@ -17,15 +18,19 @@ from .._files import whole_file
 from .._maps import LinearMap
 from .._numerics import prefetch
 from ..errors import TableError
+from ..io import rows_per_batch
 from ..tables import (
+    GivenVectors,
     LevelColumn,
     NumberColumn,
     TableEncoder,
+    VectorColumn,
     arrow_columns,
     decoded,
     floats,
     import_arrow,
     is_built_in,
+    is_saved_array,
     open_table,
     read_table,
     require_columns,
@@ -48,6 +53,7 @@ FORMATS = {
     ".ipc": "arrow",
     ".csv": "csv",
     ".csv.gz": "csv",
+    ".npy": "npy",
 }
 
 
@@ -64,6 +70,7 @@ def transform_file(
     header: bool | None = None,
     skip_lines: int = 0,
     encoding: str | None = None,
+    vectors: Any = None,
 ) -> int:
     """Transform a table on disk, batch by batch, into another one.
 
@@ -74,11 +81,14 @@ def transform_file(
     model : FairTableTransformer
         Fitted to a table, or made from an estimator that was fitted to columns with names.
     source : str or path
-        CSV, Parquet or Feather, or "loanapp".
+        CSV, Parquet or Feather, or "loanapp". Of a model of vectors alone also an array that
+        `numpy.save` wrote.
     out : path
-        .parquet, .feather, .arrow, .csv or .csv.gz. It appears when it is whole.
+        .parquet, .feather, .arrow, .csv, .csv.gz, or .npy for an array. It appears when it is
+        whole.
     keep : sequence of str, default=()
         Columns of the source to copy, such as an id; from text files they are copied as texts.
+        An array has none.
     dtype : {"float32", "float64"}, default="float32"
         Type of the representation in the file. It is computed in double precision.
     batch_rows : int, default=131072
@@ -93,6 +103,9 @@ def transform_file(
         For text files: lines to skip at the beginning.
     encoding : str, default=None
         For text files: the encoding, such as "cp1252"; by default UTF-8, or UTF-16 with its mark.
+    vectors : path or array-like of shape (n_samples, n_dimensions), default=None
+        A vector for each row, beside the source, as in `fairpca.fit_table`: whatever it is called,
+        it is the one column of vectors that the source lacks.
 
     Returns
     -------
@@ -130,12 +143,20 @@ def transform_file(
     """
     arrow, target = import_arrow(), Path(out).expanduser()
     _format_of(target)
-    given = Path(source).expanduser()
-    if target.exists() and given.exists() and target.samefile(given):
+    given = [Path(f).expanduser() for f in (source, vectors) if isinstance(f, str | os.PathLike)]
+    if target.exists() and any(file.exists() and target.samefile(file) for file in given):
         raise TableError(f"'{out}' is the source itself. Write to another file.")
     if np.dtype(dtype) not in (np.dtype("float32"), np.dtype("float64")):
         raise TableError(f"dtype='{dtype}' is neither float32 nor float64.")
-    if is_built_in(source):
+    if is_saved_array(source):
+        if vectors is not None:
+            raise TableError(
+                f"'{source}' is an array of vectors itself, so vectors=... would be a second one. "
+                f"Pass one of them, or a table and its vectors."
+            )
+        whole, vectors = None, source
+        there, n_rows = [], None
+    elif is_built_in(source):
         whole = arrow.table(arrow_columns(read_table(source).frame))
         there, n_rows = whole.column_names, whole.num_rows
     else:
@@ -143,21 +164,35 @@ def transform_file(
         whole, file = None, open_table(source, **how, encoding=encoding)
         there, n_rows = list(file.names), file.n_rows
     encoder, names = _encoder_of(model), list(model.get_feature_names_out())
-    require_columns(encoder.needed_columns, there)
+    beside = None if vectors is None else _Beside.of(encoder, there, vectors)
+    if beside is not None and beside.alone:
+        n_rows = len(beside.given.values)
+    elif beside is not None and n_rows is not None:
+        beside.given.check_rows(n_rows)
+    needed = [name for name in encoder.needed_columns if beside is None or name != beside.name]
+    require_columns(needed, there)
     keep = list(dict.fromkeys(keep))
-    _check_kept(keep, there, names)
-    wanted = list(dict.fromkeys([*encoder.needed_columns, *keep]))
+    _check_kept(keep, there, names, target)
+    wanted = list(dict.fromkeys([*needed, *keep]))
     numbers = [name for name in encoder.number_columns if name not in keep]
     tables = isinstance(model._map, LinearMap) and isinstance(encoder, TableEncoder)
     fused = _FusedMap(encoder, model._map) if tables else None
-    if whole is None:
-        batches = file.batches(wanted, batch_rows, numbers=numbers)
+    read = wanted or there[:1]  # of vectors alone, for the number of rows
+    if beside is not None:
+        batch_rows = min(batch_rows, rows_per_batch(beside.given.values.shape[1], itemsize=8))
+    if whole is not None:
+        batches = iter(whole.select(read).to_batches(batch_rows))
+    elif there:
+        batches = file.batches(read, batch_rows, numbers=numbers)
     else:
-        batches = iter(whole.select(wanted).to_batches(batch_rows))
+        batches = iter(())
+
+    def blocks() -> Iterator[dict[str, Any]]:
+        for batch in prefetch(batches):
+            yield {name: simple(batch.column(i)) for i, name in enumerate(read)}
 
     def results() -> Iterator[Any]:
-        for batch in prefetch(batches):
-            arrays = {name: simple(batch.column(i)) for i, name in enumerate(wanted)}
+        for arrays in blocks() if beside is None else beside.added_to(blocks(), batch_rows):
             T = np.asarray(model._map(encoder.encode(arrays)) if fused is None else fused(arrays))
             if T.shape[1] != len(names):
                 raise TableError(
@@ -201,7 +236,54 @@ def _encoder_of(model: Any) -> Any:
     return _PlainColumns([str(name) for name in names if name not in left_out])
 
 
-def _check_kept(keep: Sequence[str], there: list[str], names: list[str]) -> None:
+@dataclass(frozen=True)
+class _Beside:
+    """Vectors beside a table, and the column that they were when the model was fitted."""
+
+    name: str
+    given: GivenVectors
+    alone: bool
+
+    @classmethod
+    def of(cls, encoder: Any, there: Sequence[str], vectors: Any) -> _Beside:
+        columns = [e.name for e in getattr(encoder, "encoders_", ()) if isinstance(e, VectorColumn)]
+        lacking = [name for name in columns if name not in there]
+        if len(lacking) != 1:
+            listed = ", ".join(map(repr, columns)) or "none"
+            raise TableError(
+                f"Vectors were passed, and the table lacks {len(lacking)} of the columns of "
+                f"vectors that the model was fitted to ({listed}), not one. Pass vectors for a "
+                f"column that is not in the table."
+            )
+        return cls(lacking[0], GivenVectors.of(vectors), alone=not there)
+
+    def added_to(
+        self, blocks: Iterator[dict[str, Any]], batch_rows: int
+    ) -> Iterator[dict[str, Any]]:
+        """Yield the columns of each batch with its vectors; raise where rows have none."""
+        n = len(self.given.values)
+        if self.alone:
+            for start in range(0, n, batch_rows):
+                yield {self.name: self._column(start, start + batch_rows)}
+            return
+        done = 0
+        for block in blocks:
+            start, done = done, done + len(next(iter(block.values())))
+            if done <= n:
+                yield {**block, self.name: self._column(start, done)}
+        self.given.check_rows(done)
+
+    def _column(self, start: int, stop: int) -> Any:
+        arrow, values = import_arrow(), self.given.block(start, stop).astype(float)
+        return arrow.FixedSizeListArray.from_arrays(arrow.array(values.ravel()), values.shape[1])
+
+
+def _check_kept(keep: Sequence[str], there: list[str], names: list[str], out: Path) -> None:
+    if keep and _format_of(out) == "npy":
+        raise TableError(
+            f"'{out}' is to be an array, which has no place for the column '{keep[0]}'. Write to "
+            f"a .parquet file, or keep no columns."
+        )
     for name in keep:
         if name not in there:
             raise TableError(
@@ -259,6 +341,8 @@ def _written(path: Path, schema: Any, plain: list[str]) -> Iterator[Callable[[An
                 writer = arrow.parquet.ParquetWriter(
                     draft, schema, use_dictionary=repeating or False, write_statistics=repeating
                 )
+            elif kind == "npy":
+                writer = _ArrayWriter(stack.enter_context(draft.open("wb")), schema)
             else:
                 packing = "gzip" if path.name.lower().endswith(".gz") else None
                 stream = stack.enter_context(arrow.output_stream(str(draft), compression=packing))
@@ -275,6 +359,34 @@ def _written(path: Path, schema: Any, plain: list[str]) -> Iterator[Callable[[An
         if error.errno is None:
             raise
         raise TableError(f"'{path}' cannot be written: {error.strerror or error}.") from error
+
+
+class _ArrayWriter:
+    """Writes batches of numbers as `numpy.save` does, however many there will be.
+
+    The header has room for a larger number of rows, which is written over it at the end.
+    """
+
+    def __init__(self, stream: IO[bytes], schema: Any) -> None:
+        self.stream, self.n = stream, 0
+        self.dtype, self.k = np.dtype(schema.types[0].to_pandas_dtype()), len(schema.names)
+        self._write_header()
+
+    def _write_header(self) -> None:
+        about = {"fortran_order": False, "shape": (self.n, self.k)}
+        descr = np.lib.format.dtype_to_descr(self.dtype)
+        np.lib.format.write_array_header_1_0(self.stream, {"descr": descr, **about})
+
+    def write_batch(self, batch: Any) -> None:
+        """Append the rows of a record batch."""
+        columns = [column.to_numpy() for column in batch.columns]
+        self.stream.write(np.stack(columns, axis=1).astype(self.dtype).tobytes())
+        self.n += batch.num_rows
+
+    def close(self) -> None:
+        """Write how many rows there are."""
+        self.stream.seek(0)
+        self._write_header()
 
 
 class _FusedMap:

@@ -13,7 +13,7 @@ from ._files import (
     is_on_disk,
     kind_of_file,
 )
-from ._frozen_columns import ColumnWeight, LevelColumn, NumberColumn, floats
+from ._frozen_columns import ColumnWeight, LevelColumn, NumberColumn, VectorColumn, floats
 from ._notices import (
     Notice,
     check_columns,
@@ -24,10 +24,12 @@ from ._notices import (
     find_spellings,
 )
 from ._open import (
+    GivenVectors,
     RawColumn,
     check_same_columns,
     common_type,
     is_large,
+    is_saved_array,
     open_table,
     open_tables,
     read_table,

@@ -33,7 +33,9 @@ ENDINGS = (".parquet", ".pq", ".csv", ".csv.gz", ".tsv", ".tsv.gz", ".feather", 
 """Of the files of a folder that are tables; a file that is named may be called as it likes."""
 
 _READABLE = "CSV (any delimiter, also gzipped), Parquet and Feather files"
+SAVED_ARRAY = b"\x93NUMPY"
 _OTHERS = {
+    SAVED_ARRAY: "is an array of NumPy: pass it as the vectors of a table with the labels",
     b"PK\x03\x04": "is a zip archive or an Excel workbook; unpack it, or save the sheet as CSV",
     b"\xd0\xcf\x11\xe0": "is an Excel workbook; save the sheet as CSV",
     b"FEA1": "is a Feather file of version 1; write it again with a current library",

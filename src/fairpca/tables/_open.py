@@ -19,6 +19,7 @@ from ._adapters import import_arrow, import_pandas
 from ._binary import FeatherTable, ParquetTable
 from ._files import (
     BUILT_IN,
+    SAVED_ARRAY,
     Paths,
     TableFile,
     different_names,
@@ -143,48 +144,86 @@ def with_vectors(table: Table, vectors: Any) -> Table:
     """Return a table with a vector for each row as one more column, as `read_table` explains."""
     if vectors is None:
         return table
-    path = vectors if isinstance(vectors, str | os.PathLike) else None
-    what = f"'{path}'" if path is not None else "vectors"
-    values = on_the_host(vectors) if path is None else _saved_array(Path(path).expanduser())
-    values = np.asarray(values)
-    n = len(table.frame)
-    if values.ndim != 2 or not values.size:
-        raise TableError(
-            f"{what} has the shape {values.shape}, but must have a row for each of the {n:,} rows "
-            f"of the table and a column for each dimension. Pass an array of 2 dimensions."
-        )
-    if values.dtype.kind != "f":
-        raise TableError(
-            f"{what} holds {values.dtype} numbers, but vectors are of float16, float32 or float64. "
-            f"Convert them, as with astype('float32')."
-        )
-    if len(values) != n:
-        raise TableError(
-            f"{what} has {len(values):,} rows, but the table has {n:,}: row i of one belongs to "
-            f"row i of the other. Pass one vector for each row, in the order of the table."
-        )
-    odd = np.flatnonzero(~np.isfinite(values).all(axis=1))
-    if len(odd):
-        raise TableError(
-            f"{what} has a missing or infinite number in row {odd[0] + 1:,} and in {len(odd):,} of "
-            f"{n:,} rows in all. Leave these rows out of both, or make their vectors again."
-        )
-    name = "vectors" if path is None else Path(path).stem
+    given = GivenVectors.of(vectors)
+    given.check_rows(len(table.frame))
+    values = given.block(0, len(given.values))
+    name = "vectors" if given.path is None else Path(given.path).stem
     name = different_names([*table.frame.columns, name])[0][-1]
     digest = hashlib.sha256(table.fingerprint.encode() + values.tobytes()).hexdigest()
     return replace(
         table,
         frame=table.frame.assign(**{name: list(values)}),
         fingerprint=f"sha256:{digest}",
-        reading={**table.reading, "vectors": "" if path is None else str(path)},
+        reading={**table.reading, "vectors": str(given.path or "")},
     )
 
 
+@dataclass(frozen=True)
+class GivenVectors:
+    """A vector for each row of a table, beside it: in memory, or in a file that stays there."""
+
+    values: np.ndarray
+    path: str | os.PathLike[str] | None
+
+    @classmethod
+    def of(cls, vectors: Any) -> GivenVectors:
+        """Return an array, or that of a file; raise where its rows are no vectors of floats."""
+        path = vectors if isinstance(vectors, str | os.PathLike) else None
+        values = on_the_host(vectors) if path is None else _saved_array(Path(path).expanduser())
+        given = cls(np.asarray(values), path)
+        if given.values.ndim != 2 or not given.values.size:
+            raise TableError(
+                f"{given.what} has the shape {given.values.shape}, but must have a row for each "
+                f"row of the table and a column for each dimension. Pass an array of 2 dimensions."
+            )
+        if given.values.dtype.kind != "f":
+            raise TableError(
+                f"{given.what} holds {given.values.dtype} numbers, but vectors are of float16, "
+                f"float32 or float64. Convert them, as with astype('float32')."
+            )
+        return given
+
+    @property
+    def what(self) -> str:
+        """What messages call it."""
+        return "vectors" if self.path is None else f"'{self.path}'"
+
+    def check_rows(self, n: int) -> None:
+        """Raise unless there are as many vectors as the table has rows."""
+        if len(self.values) != n:
+            raise TableError(
+                f"{self.what} has {len(self.values):,} rows, but the table has {n:,}: row i of one "
+                f"belongs to row i of the other. Pass one vector for each row, in the order of the "
+                f"table."
+            )
+
+    def block(self, start: int, stop: int) -> np.ndarray:
+        """Return some of the rows, in memory; raise where one is not finite."""
+        values: np.ndarray = np.array(self.values[start:stop])
+        odd = np.flatnonzero(~np.isfinite(values).all(axis=1))
+        if len(odd):
+            raise TableError(
+                f"{self.what} has missing or infinite numbers in {len(odd):,} of the rows "
+                f"{start + 1:,} to {start + len(values):,}, first in row {start + odd[0] + 1:,}. "
+                f"Leave these rows out of both, or make their vectors again."
+            )
+        return values
+
+
+def is_saved_array(source: str | os.PathLike[str]) -> bool:
+    """Tell whether a file begins as `numpy.save` begins it."""
+    path = Path(source).expanduser()
+    if not path.is_file():
+        return False
+    with path.open("rb") as stream:
+        return stream.read(len(SAVED_ARRAY)) == SAVED_ARRAY
+
+
 def _saved_array(path: Path) -> Any:
-    """Return the array of a file that `numpy.save` wrote."""
+    """Return the array of a file that `numpy.save` wrote; its numbers are read when needed."""
     path = existing_file(path)
     try:
-        values = np.load(path, allow_pickle=False)
+        values = np.load(path, mmap_mode="r", allow_pickle=False)
     except (ValueError, EOFError) as error:
         raise TableError(f"'{path}' {_NO_ARRAY}") from error
     if not isinstance(values, np.ndarray):
