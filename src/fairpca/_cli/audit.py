@@ -380,6 +380,10 @@ def _rates(overview: Overview) -> Table:
     if overview.has_limit:
         limit = f"Limit of {overview.spoken_gap(overview.settings.max_gap)}"
         add(limit, _against_limit(overview, rates.gaps), "bold")
+    if any(rates.bounds):
+        n_unknown = max(one.n_unknown for one in rates.bounds if one)
+        bounds = ("-" if one is None else overview.spoken_bounds(one) for one in rates.bounds)
+        add(f"Gap with {n_unknown:,} of unknown group", bounds)
     if any(rates.ratios):
         add("Four-fifths ratio", (_ratio(one) for one in rates.ratios))
     for name in overview.evidence.singles:

@@ -132,6 +132,8 @@ def _facts(evidence: Evidence, decision: Decision) -> dict[str, Any]:
         "worse": _worse(evidence, decision, widest),
         "few_rows": FEWEST_ROWS,
         "worst_parity": evidence.worst_parity,
+        "bounds_of": evidence.bounds,
+        "beyond_limit": evidence.beyond_limit,
         "tree_columns": TREE_COLUMNS,
         "long": [
             named(evidence.label(one.name))

@@ -434,16 +434,28 @@ def _noticed(
     spelled = find_spellings(table.frame[written], roles.features)  # in all rows, and as written
     told += [notice_of(notice) for notice in spelled]
     for attribute in attributes:
-        unknown = int(np.count_nonzero(attribute.codes < 0))
-        if attribute.kind == "intersection" or not (attribute.note or unknown):
+        if attribute.kind == "intersection":
             continue
-        missing = (
-            f"The group of {unknown:,} rows is unknown, or too rare to measure." if unknown else ""
-        )
-        kind = "numeric_attribute" if attribute.kind == "numeric" else "small_group"
-        text = f"{attribute.name}: {' '.join(filter(None, [attribute.note, missing]))}"
-        told.append(Notice(kind, "info", attribute.name, "", float(unknown), text))
+        told += _without_group(attribute)
+        if attribute.note:
+            kind = "numeric_attribute" if attribute.kind == "numeric" else "small_group"
+            unmeasured = float(np.count_nonzero(attribute.codes < 0))
+            text = f"{attribute.name}: {attribute.note}"
+            told.append(Notice(kind, "info", attribute.name, "", unmeasured, text))
     return told
+
+
+def _without_group(attribute: Measured) -> list[Notice]:
+    """Say of how many rows the group is unknown: they train models, and no gap is about them."""
+    unknown, n = int(np.count_nonzero(attribute.all_codes < 0)), len(attribute.all_codes)
+    if not unknown:
+        return []
+    text = (
+        f"{attribute.name}: of {unknown:,} of {n:,} rows ({percent(unknown / n)}) the group is "
+        f"unknown. Gaps and leakage leave them out."
+    )
+    severity = "warning" if unknown / n >= _MANY_LEFT_OUT else "info"
+    return [Notice("unknown_group", severity, attribute.name, "", float(unknown), text)]
 
 
 def _columns(frame: DataFrame, roles: Roles, encoder: TableEncoder | None) -> list[Column]:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import fields
 
 from ._audit_result import Audit
 from ._results import (
     EXISTING,
+    Bounds,
     CertifiedGap,
     Column,
     Comparison,
@@ -108,6 +110,16 @@ class Evidence:
         found = self.parities(option, attribute)
         return max(found, key=lambda p: -1.0 if p.gap is None else p.gap.value, default=None)
 
+    def bounds(self, option: Option, attribute: str) -> Bounds | None:
+        """Return what the gap of an attribute may be, where the groups of some are unknown."""
+        return widest_bounds(self.parities(option, attribute))
+
+    def beyond_limit(self, option: Option) -> Bounds | None:
+        """Return the widest bounds of single attributes, if they exceed the limit."""
+        of_singles = [p for name in self.singles for p in self.parities(option, name)]
+        found = widest_bounds(of_singles)
+        return found if found and found.high > self.audit.settings.max_gap else None
+
     def readable(self, option: Option) -> str:
         """Return the key of what a model that rescales its inputs reads: above lambda 0, PCA."""
         return "pca" if option.tradeoff else option.representation
@@ -157,6 +169,15 @@ def widest_gap(gaps: Sequence[Estimate | None]) -> Estimate | None:
     known = [gap for gap in gaps if gap is not None]
     ends = ([getattr(gap, end) for gap in known] for end in ("value", "low", "high"))
     return Estimate(*map(max, ends)) if known else None
+
+
+def widest_bounds(parities: Sequence[Parity]) -> Bounds | None:
+    """Return what the largest of several gaps may be, where the groups of some are unknown."""
+    known = [parity.bounds for parity in parities if parity.bounds is not None]
+    if not known:
+        return None
+    largest_of = {f.name: max(getattr(one, f.name) for one in known) for f in fields(Bounds)}
+    return Bounds(**largest_of)
 
 
 def parity_of(found: Downstream | CurvePoint | None, attribute: str) -> Parity | None:

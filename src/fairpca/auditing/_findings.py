@@ -11,11 +11,21 @@ from scipy.stats import norm, studentized_range, t
 
 from ..metrics import AucDraws, chance_limit, chance_p_value
 from ..models import Measured
-from ._judging import N_RESAMPLES, Judged, Number, Rates, Round, compared_groups, share_error
+from ._judging import (
+    N_RESAMPLES,
+    Between,
+    Judged,
+    Number,
+    Rates,
+    Round,
+    compared_groups,
+    share_error,
+)
 from ._measures import CURVE_MODELS, LAMBDAS, Measures, certify_existing
 from ._representations import METHODS, name_of
 from ._results import (
     EXISTING,
+    Bounds,
     CertifiedGap,
     Curve,
     CurvePoint,
@@ -191,6 +201,43 @@ class Findings:
             ],
             n_compared=int(compared.sum()),
             n_groups=len(counts),
+            bounds=self._bounds(
+                [one.between[position] for one in judged], gaps[level], compared, top, unit
+            ),
+        )
+
+    def _bounds(
+        self,
+        rounds: Sequence[Between | None],
+        gap: Estimate | None,
+        compared: np.ndarray,
+        top: float,
+        unit: float,
+    ) -> Bounds | None:
+        """Return the smallest and the largest difference that are possible, of any two groups.
+
+        They include the gap with its interval, to which fits may add their own variance. The upper
+        end needs no correction for several pairs, since one of them has the largest difference
+        whatever the sample is; the lower end is corrected (Bonferroni).
+        """
+        known = [one for one in rounds if one is not None]
+        groups = np.flatnonzero(compared)
+        if len(known) < len(rounds) or gap is None:
+            return None
+        apart = ~np.eye(len(groups), dtype=bool)
+        most, errors = (
+            np.stack([of[:, groups][:, :, groups][:, apart] for of in part]) / unit
+            for part in ([one.most for one in known], [one.errors for one in known])
+        )
+        values, error = most.mean(axis=0), _error_of_next(most, np.mean(errors**2, axis=0))
+        one = norm.ppf(0.5 + self.confidence / 2)
+        any_pair = norm.ppf(1 - (1 - self.confidence) / (2 * (apart.sum() // 2)))
+        return Bounds(
+            n_unknown=round(np.mean([one.n_unknown for one in known])),
+            smallest=min(gap.value, max(0.0, float((-values).max()))),
+            largest=max(gap.value, min(top, float(values.max()))),
+            low=min(gap.low, max(0.0, float((-values - any_pair * error).max()))),
+            high=max(gap.high, min(top, float((values + one * error).max()))),
         )
 
     def gap_draws(self, setting: Setting, model: str, position: int) -> np.ndarray:

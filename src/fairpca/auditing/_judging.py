@@ -10,7 +10,7 @@ import numpy as np
 from scipy.sparse import csr_matrix
 from scipy.stats import rankdata
 
-from ..metrics import group_shares, mean_auc, select_top, shares_up_to, weight_below
+from ..metrics import between_groups, group_shares, mean_auc, select_top, shares_up_to, weight_below
 from ..models import FEWEST_ROWS
 from ._splits import Effort, HeldOut, bands
 
@@ -50,7 +50,7 @@ class Judged:
 
     `groups` has, for each attribute, rates by name; `apart` the largest difference of the
     distributions of numbers, and the rows it is known from; `ranked` how one score ranks each group
-    against the others, as AUCs, with errors.
+    against the others, as AUCs, with errors; `between` what is possible where groups are unknown.
     """
 
     utility: Number | None
@@ -61,6 +61,20 @@ class Judged:
     counts: list[np.ndarray]
     apart: list[tuple[float, float] | None]
     ranked: list[tuple[np.ndarray, np.ndarray] | None]
+    between: list[Between | None]
+
+
+@dataclass(frozen=True, eq=False)
+class Between:
+    """What differences of groups may be of an attribute that is known in part.
+
+    `most` and `errors` have shape (levels, m, m): by how much each group's rate may exceed each
+    other's, whoever the `n_unknown` people are.
+    """
+
+    most: np.ndarray
+    errors: np.ndarray
+    n_unknown: int
 
 
 class Round:
@@ -83,6 +97,12 @@ class Round:
             [np.ones(len(p.places)) if p.weights is None else p.weights for p in parts]
         )
         self.seed = halves[0].rows.seed
+        self.chances = [
+            None if of[0] is None else np.concatenate(of)
+            for of in zip(
+                *(part.chances or [None] * len(self.sizes) for part in parts), strict=True
+            )
+        ]
 
     @cached_property
     def signs(self) -> np.ndarray:
@@ -142,7 +162,29 @@ class Round:
                 else None
                 for c, m in zip(self.codes, self.sizes, strict=True)
             ],
+            between=[
+                None if P is None else self._between(P, scores, decisions, known)
+                for P in self.chances
+            ],
         )
+
+    def _between(
+        self, P: np.ndarray, scores: np.ndarray, decisions: np.ndarray | None, known: np.ndarray
+    ) -> Between | None:
+        """Return what differences may be in what gaps compare, among rows that are scored."""
+        if decisions is None and self.kind != "number":
+            return None
+        P, w = P[known], self.weights[known]
+        unknown = np.isnan(P).any(axis=1)
+        P = np.where(unknown[:, None], 0.0, P)
+        there = np.flatnonzero(w @ P > 0)
+        m, levels = P.shape[1], (scores[:, :1] if decisions is None else decisions).T
+        found = np.full((2, len(levels), m, m), np.nan)
+        for level, values in enumerate(levels):
+            of = between_groups(values[known].astype(float), P[:, there], w, unknown)
+            found[0, level][np.ix_(there, there)] = of.most
+            found[1, level][np.ix_(there, there)] = of.most_errors
+        return Between(found[0], found[1], int(np.count_nonzero(unknown)))
 
     def _models(self, known: np.ndarray, existing: str | None) -> list[np.ndarray]:
         """Return the rows that each model has scored: all of one that exists, else the halves."""

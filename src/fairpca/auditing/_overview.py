@@ -13,7 +13,7 @@ from ._audit_result import Audit
 from ._evidence import Evidence, largest, parity_of, widest_gap
 from ._phrases import decimal, in_words, joined, named, shortened
 from ._representations import METHODS
-from ._results import EXISTING, Estimate, GroupRates, Leak, Option, Parity
+from ._results import EXISTING, Bounds, Estimate, GroupRates, Leak, Option, Parity
 
 MET, NOT_MET, NOT_SETTLED = "met", "not met", "not settled"
 
@@ -66,12 +66,16 @@ class GroupLine:
 
 @dataclass(frozen=True)
 class Rates:
-    """What the groups of one attribute get by each column, with gap and four-fifths ratio."""
+    """What the groups of one attribute get by each column, with gap and four-fifths ratio.
+
+    Where the groups of some people are unknown, there are bounds of the gap.
+    """
 
     attribute: str
     groups: list[GroupLine]
     gaps: list[Estimate | None]
     ratios: list[Estimate | None]
+    bounds: list[Bounds | None]
 
 
 @dataclass(frozen=True)
@@ -120,7 +124,10 @@ class Overview:
         """The verdict on how things are, in words; of leakage where there is no limit."""
         now = self.status(self.today)
         if now:
-            return STATES[now] + (" today" if self.recommended else "")
+            assert self.today is not None
+            beyond = now == MET and self.evidence.beyond_limit(self.today)
+            where = " where groups are known" if beyond else ""
+            return STATES[now] + where + (" today" if self.recommended else "")
         if self.advice.verdict == "no action needed":
             return "No action needed"
         found = self.today is not None and self.today.leak_above_chance
@@ -133,8 +140,22 @@ class Overview:
         whole = abs(100 * value - round(100 * value)) < _ROUNDING or value >= _SMALL
         return f"{decimal(100 * value, 0 if whole else 1)} points"
 
+    def spoken_bounds(self, bounds: Bounds) -> str:
+        """Write what a gap may be, from the smallest to the largest."""
+        return f"{self.spoken_gap(bounds.low).split()[0]} to {self.spoken_gap(bounds.high)}"
+
     def statement(self) -> str:
         """Say how things are today, against the limit; empty where there is none."""
+        today, said = self.today, self._statement()
+        bounds = self.evidence.bounds(today, self.attribute) if today and said else None
+        if bounds is None:
+            return said
+        return (
+            f"{said} The group of {bounds.n_unknown:,} people is unknown: whoever they are, the "
+            f"gap is {self.spoken_bounds(bounds)}."
+        )
+
+    def _statement(self) -> str:
         today = self.today
         if not self.has_limit or today is None or today.gap is None:
             return ""
@@ -228,7 +249,10 @@ class Overview:
         ]
         ratios = [parity.ratio if parity else None if one.option else self._ratio(past)
                   for one, parity in zip(shown, parities, strict=True)]  # fmt: skip
-        return Rates(attribute, lines, gaps, ratios)
+        bounds = [
+            self.evidence.bounds(one.option, attribute) if one.option else None for one in shown
+        ]
+        return Rates(attribute, lines, gaps, ratios, bounds)
 
     def _rate(self, parity: Parity | None, label: str) -> Estimate | None:
         group = _group(parity, label)

@@ -67,6 +67,7 @@ class Everybody:
             weights=None if self.weights is None else self.weights[rows],
             places=rows,
             people=self.people[rows],
+            chances=chances_of(self.attributes, rows),
         )
 
 
@@ -185,7 +186,14 @@ def prepare(question: Question, split: Split, *, encoded: bool = True) -> HeldOu
         people=question.people[held_out],
         people_train=question.people[split.train],
         encoder=encoder,
+        chances=chances_of(question.attributes, held_out),
     )
+
+
+def chances_of(attributes: Sequence[Measured], rows: np.ndarray) -> list[np.ndarray | None]:
+    """Return, of each attribute that is known in part, the probabilities of its groups."""
+    found = [one.chances for one in attributes]
+    return [None if of is None else of[rows] for of in found]
 
 
 def _shares(y: np.ndarray, counts: np.ndarray, target: Target | None) -> float | np.ndarray:

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 from ..metrics import PROBES
 
-SCHEMA_VERSION = "4.2"
+SCHEMA_VERSION = "4.3"
 """Changes of the first number break readers; changes of the second add fields."""
 
 
@@ -270,6 +270,17 @@ class GroupRates:
 
 
 @dataclass(frozen=True)
+class Bounds:
+    """What a gap may be whoever the people of unknown group are, without any assumption."""
+
+    n_unknown: Count = doc("Held-out people whose group is unknown, and whom the gap leaves out.")
+    smallest: Number = doc("The smallest gap that agrees with what is known.")
+    largest: Number = doc("The largest.")
+    low: Number = doc("The smallest, less its sampling error.")
+    high: Number = doc("The largest, plus its sampling error.")
+
+
+@dataclass(frozen=True)
 class Parity:
     """Decisions or predictions, compared between groups."""
 
@@ -290,6 +301,7 @@ class Parity:
     groups: list[GroupRates] = doc("In the attribute's order.")
     n_compared: Count = doc("Groups compared.")
     n_groups: Count = doc("All groups.")
+    bounds: Bounds | None = doc("Of the gap, where the groups of some people are unknown.", None)
 
 
 @dataclass(frozen=True)

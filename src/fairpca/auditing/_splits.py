@@ -87,7 +87,8 @@ class HeldOut:
     and `sizes` are the attributes' numbers of all groups. `rate`
     is the share of positive rows, or of each class, among the people that are fitted to. `places`
     are those of the held-out rows in the question's, and `people` whose they are; `people_train`
-    whose rows are fitted to.
+    whose rows are fitted to. `chances` are, for each attribute that is known in part, its groups'
+    probabilities, NaN where nothing is known.
     """
 
     index: int
@@ -104,6 +105,7 @@ class HeldOut:
     encoder: TableEncoder | None = None
     all_codes: list[np.ndarray] = field(default_factory=list)
     people_train: np.ndarray = field(default_factory=lambda: np.empty(0, dtype=int))
+    chances: list[np.ndarray | None] = field(default_factory=list)
 
     @property
     def groups(self) -> list[np.ndarray]:
@@ -135,6 +137,7 @@ class HeldOut:
             weights=None if self.weights is None else self.weights[rows],
             places=self.places[rows],
             people=self.people[rows],
+            chances=[None if of is None else of[rows] for of in self.chances],
         )
 
     def judged_rows(self, effort: Effort) -> np.ndarray:

@@ -30,7 +30,7 @@ from ._parity import (
 )
 from ._plan import Plan, plan, share_left
 from ._probes import PROBES, fit_probe, level_scores, make_probe
-from ._proxy import ProxyDifference, proxy_difference
+from ._proxy import BetweenGroups, ProxyDifference, between_groups, proxy_difference
 from ._scorer import make_leakage_scorer
 from ._strata import Cells, Parts, Strata, strata_of
 

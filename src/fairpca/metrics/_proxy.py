@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -199,25 +199,58 @@ def proxy_difference(
     if between is not None:
         a, b = sorted(places_between(between, levels), key=lambda g: -means[g])
 
-    of_a, of_b = (_Means.of(values, P[:, g], w, unknown) for g in (a, b))
-    estimate = of_a.estimate - of_b.estimate
-    low, high = of_a.least - of_b.most, of_a.most - of_b.least
+    found = between_groups(values, P[:, [a, b]], w, unknown)
+    value, error = found.estimates[0, 1], found.errors[0, 1]
+    low, high = -found.most[1, 0], found.most[0, 1]
+    of_low, of_high = found.most_errors[1, 0], found.most_errors[0, 1]
     widest = float(np.ptp(values))
     reach = float(norm.ppf(0.5 + confidence / 2))
+
+    def ends(low: float, high: float) -> tuple[float, float]:
+        return float(max(low, -widest)), float(min(high, widest))
+
     return ProxyDifference(
         groups=(levels[a], levels[b]),
-        difference=estimate.value,
-        interval=(
-            estimate.value - reach * estimate.error,
-            estimate.value + reach * estimate.error,
-        ),
-        bounds=(max(low.value, -widest), min(high.value, widest)),
-        bounds_interval=(
-            max(low.value - reach * low.error, -widest),
-            min(high.value + reach * high.error, widest),
-        ),
+        difference=float(value),
+        interval=(float(value - reach * error), float(value + reach * error)),
+        bounds=ends(low, high),
+        bounds_interval=ends(low - reach * of_low, high + reach * of_high),
         confidence=confidence,
     )
+
+
+@dataclass(frozen=True, eq=False)
+class BetweenGroups:
+    """By how much any group's mean exceeds any other's, of shape (m, m), with standard errors.
+
+    `most` are the largest differences that are possible; the smallest ones are `-most.T`.
+    """
+
+    estimates: np.ndarray
+    errors: np.ndarray
+    most: np.ndarray
+    most_errors: np.ndarray
+
+
+def between_groups(
+    values: np.ndarray, P: np.ndarray, w: np.ndarray, unknown: np.ndarray
+) -> BetweenGroups:
+    """Return differences of groups that are known in part: `proxy_difference`, for all pairs.
+
+    `P` has the probabilities of each group, 0 in rows whose group is `unknown`.
+    """
+    means = [_Means.of(values, p, w, unknown) for p in P.T]
+
+    def pairs(first: Sequence[_Mean], second: Sequence[_Mean]) -> tuple[np.ndarray, np.ndarray]:
+        apart = [[one - other for other in second] for one in first]
+        return (
+            np.array([[one.value for one in row] for row in apart]),
+            np.array([[one.error for one in row] for row in apart]),
+        )
+
+    estimated = [one.estimate for one in means]
+    most, least = [one.most for one in means], [one.least for one in means]
+    return BetweenGroups(*pairs(estimated, estimated), *pairs(most, least))
 
 
 def _known_in_part(

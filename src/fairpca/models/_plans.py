@@ -179,6 +179,19 @@ class Measured:
         """Places among all groups, -1 where it is not known which."""
         return self.codes if self.with_rare is None else self.with_rare
 
+    @property
+    def chances(self) -> np.ndarray | None:
+        """Probabilities of all groups, NaN of a row of unknown group; None where all are known.
+
+        Of joint groups there are none, since a part of them may be known.
+        """
+        unknown = self.all_codes < 0
+        if self.kind == "intersection" or not unknown.any():
+            return None
+        P = (self.all_codes[:, None] == np.arange(len(self.all_labels))).astype(float)
+        P[unknown] = np.nan
+        return P
+
     def at(self, rows: np.ndarray) -> Measured:
         """Return the same of some of the rows."""
         parts = {"codes": self.codes[rows], "fitted": self.fitted[rows]}

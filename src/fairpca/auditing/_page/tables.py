@@ -25,6 +25,7 @@ from .._results import (
     EXISTING,
     Alternative,
     Attribute,
+    Bounds,
     Comparison,
     CurvePoint,
     Downstream,
@@ -197,12 +198,25 @@ def _rates_table(overview: Overview, attribute: str) -> Table:
         ]
         if any(cell != NONE for cell in cells):
             rows.append([Cell(name, tone="total"), Cell(""), *past, NONE])
+    if any(rates.bounds):
+        unknown = f"{whole(max(b.n_unknown for b in rates.bounds if b))} people of unknown group"
+        possible = [_possible(one, units) for one in rates.bounds]
+        rows.append([Cell("Gap possible", (f"with {unknown}",)), Cell(""), *possible, NONE])
     what = "Mean prediction" if overview.number else f"Share {overview.selected}"
     return _filled(
         f"{what} by {overview.label(attribute)}",
         ["Group", "People", *(one.head for one in shown), "Change in people"],
         rows,
     )
+
+
+def _possible(bounds: Bounds | None, units: Units) -> Cell:
+    """Return the bounds of a gap, and below them these with their sampling error."""
+    if bounds is None:
+        return NONE
+    whole_ends = Estimate(bounds.largest, bounds.low, bounds.high)
+    text = f"{units.bare_gap(bounds.smallest)} to {units.gap(bounds.largest)}"
+    return Cell(text, (interval(whole_ends, units.scale, units.digits),))
 
 
 def _plain(cell: Cell) -> Cell:
