@@ -17,6 +17,7 @@ EXTRAS = {
     "axe_playwright_python": "test",
     "dask": "dask",
     "distributed": "dask",
+    "duckdb": "test",
     "fairlearn": "parity",
     "jinja2": "audit",
     "jsonschema": "test",

@@ -381,13 +381,11 @@ def test_the_built_in_name_is_known_where_no_file_is_called_so(tmp_path, monkeyp
 
 def test_frames_of_other_libraries_are_taken():
     arrow = pa.Table.from_pandas(PEOPLE, preserve_index=False)
-    for frame in (PEOPLE, pl.from_pandas(PEOPLE), arrow):
+    for frame in (PEOPLE, pl.from_pandas(PEOPLE), pl.from_pandas(PEOPLE).lazy(), arrow):
         table = Table.from_frame(frame, name="people")
         pd.testing.assert_frame_equal(table.frame, PEOPLE, check_dtype=False)
     twice = Table.from_frame(arrow.rename_columns(["a", "b", "a"]))
     assert twice.renamed == (("a", "a (2)"),)
-    with pytest.raises(TypeError, match="collect"):
-        Table.from_frame(pl.from_pandas(PEOPLE).lazy())
     with pytest.raises(TypeError, match="list was given"):
         Table.from_frame([1, 2])
 

@@ -108,9 +108,10 @@ def audit(
 
     Parameters
     ----------
-    table : frame, path or str
-        A pandas, polars or pyarrow table; the path of a CSV, Parquet or Feather file; or the name
-        "loanapp" of the built-in loan applications. Columns may be messy:
+    table : frame, result of a query, path or str
+        A pandas, polars or pyarrow table; a relation of DuckDB, a lazy frame of polars, or a reader
+        or data set of Arrow, whose rows are collected; the path of a CSV, Parquet or Feather file;
+        or the name "loanapp" of the built-in loan applications. Columns may be messy:
         see `fairpca.tables.TableEncoder`.
     sensitive : str or sequence of str
         Columns with the sensitive attributes. They are never features. Built-in data sets know

@@ -155,7 +155,7 @@ class FileRows(LazyRows):
         read = file.batches(columns, min(READ_ROWS, rows), span=span, numbers=numbers, **how)
         try:
             # No name is given to a table: it would stay in memory while the next one is read.
-            yield from map(made, count(), _in_equal_batches(read, rows))
+            yield from map(made, count(), in_equal_batches(read, rows))
         except TableError as error:
             if file.kind != "text":
                 raise
@@ -506,7 +506,7 @@ def _kinds_of_texts(
     return kinds
 
 
-def _in_equal_batches(batches: Iterator[Any], rows: int) -> Iterator[Any]:
+def in_equal_batches(batches: Iterator[Any], rows: int) -> Iterator[Any]:
     """Yield Arrow tables of so many rows, but for the last, however rows come."""
     table_of = import_arrow().Table.from_batches
     source, rest = iter(batches), None

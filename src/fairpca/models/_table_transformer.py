@@ -20,8 +20,17 @@ from .._maps import AffineMap, FeatureMap
 from .._numerics import is_foreign, to_numpy
 from ..errors import ExportError, ModelFileError, UsageError
 from ..estimators import FLOATS
+from ..io import in_memory_or_file
 from ..metrics import mean_gap
-from ..tables import ColumnWeight, TableEncoder, are_many, is_large, is_on_disk, read_table
+from ..tables import (
+    ColumnWeight,
+    TableEncoder,
+    are_many,
+    in_memory,
+    is_large,
+    is_on_disk,
+    read_table,
+)
 from ._estimator_state import MAX_PARAMETERS, made_estimator, n_columns, plain_estimator
 from ._explain import contributions
 from ._fit_table import TableOptions, fit_in_memory
@@ -233,10 +242,12 @@ class FairTableTransformer(TransformerMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : DataFrame, Table, path, or sequence of paths
+        X : DataFrame, result of a query, Table, path, or sequence of paths
             A table in memory, a file, or the name of a built-in data set, as in `fairpca.audit`; or
             several files of the same columns, as a pattern (``"loans/*.parquet"``), a folder or a
             list. These, and files of more than a million rows or 500 MB, are read in batches.
+            A relation of DuckDB, a lazy frame of polars, and a reader or data set of Arrow are read
+            once; so large ones are kept in a temporary Parquet file while they are fitted to.
         y : array-like of shape (n_samples,), default=None
             What is to be predicted, as cross-validation passes it with a table in memory. Where
             the values of the target matter, these are taken, and its column need not be there.
@@ -267,8 +278,24 @@ class FairTableTransformer(TransformerMixin, BaseEstimator):
         sample_weight: Any = None,
         progress: Callable[[int, int | None, str], None] | None = None,
     ) -> Self:
+        beside = {"y": y, "sample_weight": sample_weight}
+        if given := {name: values for name, values in beside.items() if values is not None}:
+            X = in_memory(X)  # with which they are in one order
+        with in_memory_or_file(X) as table:
+            self._fit_rows(table, given, progress)
+        if table is not X and is_on_disk(table):  # there is no such file any more
+            del self.info_["files"], self.info_["n_files"]
+        return self
+
+    def _fit_rows(
+        self,
+        X: Any,
+        given: Mapping[str, Any],
+        progress: Callable[[int, int | None, str], None] | None,
+    ) -> None:
         wanted = self._wanted()
         reading = dict(self.reading or {})
+        y, sample_weight = given.get("y"), given.get("sample_weight")
         if y is not None and is_on_disk(X):
             raise UsageError(
                 "y is for a table in memory, whose rows are in its order, but this one is on disk. "
@@ -280,8 +307,7 @@ class FairTableTransformer(TransformerMixin, BaseEstimator):
                 f"sample_weight is for a table in memory, but this one is {where}. Pass one of "
                 f"the two: sample_weight=..., or a column of the table, weight=..."
             )
-        beside = {"y": y, "sample_weight": sample_weight}
-        if given := {name: values for name, values in beside.items() if values is not None}:
+        if given:
             check_frames(X=X, **given)
         if is_on_disk(X) and (self.n_jobs is not None or are_many(X) or is_large(X)):
             fitted = fit_on_disk(X, reading, wanted, self.n_jobs, progress)
@@ -298,7 +324,6 @@ class FairTableTransformer(TransformerMixin, BaseEstimator):
         self.encoder_, self.estimator_, self.info_ = fitted
         if not is_on_disk(X):
             self.info_ |= self._gap_of_medians(X.frame)
-        return self
 
     def _gap_of_medians(self, frame: Any) -> dict[str, float]:
         """Return how far medians of groups are apart, which few values far from others hide not."""
@@ -548,10 +573,11 @@ def fit_table(
 
     Parameters
     ----------
-    table : DataFrame, Table, path, or sequence of paths
-        A table in memory; a file; several files of the same columns, as a pattern
-        (``"loans/*.parquet"``), a folder or a list; or the name of a built-in data set. Large and
-        several files are read in batches.
+    table : DataFrame, result of a query, Table, path, or sequence of paths
+        A table in memory; a relation of DuckDB, a lazy frame of polars, a reader or data set of
+        Arrow; a file; several files of the same columns, as a pattern (``"loans/*.parquet"``), a
+        folder or a list; or the name of a built-in data set. Large tables that are not in memory,
+        and several files, are read in batches.
     sensitive : str or sequence of str, default=None
         Columns with sensitive attributes. Required, but for built-in data sets.
     target : str, default=None

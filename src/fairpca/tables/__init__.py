@@ -7,6 +7,7 @@ from ._files import (
     Paths,
     TableFile,
     are_many,
+    different_names,
     find_files,
     fingerprint_of_files,
     is_built_in,
@@ -35,6 +36,7 @@ from ._open import (
     read_table,
     with_vectors,
 )
+from ._streams import BATCH_ROWS, in_memory, open_stream, reading_rows, whole_table
 from ._table import (
     Table,
     arrow_columns,

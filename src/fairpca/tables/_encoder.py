@@ -14,6 +14,7 @@ from .._files import is_array, record
 from ..errors import TableError, UsageError
 from ._column_kinds import FrozenColumn, learn
 from ._frozen_columns import Column, ColumnWeight, LevelColumn, NumberColumn
+from ._streams import in_memory
 from ._table import arrow_columns
 
 LARGEST = 1e30
@@ -175,6 +176,7 @@ class TableEncoder:
             If columns are missing, or a value cannot be what it was in `fit`.
         """
         self._check_fitted()
+        frame = in_memory(frame)
         arrays = arrow_columns(frame, self.needed_columns)
         require_columns(self.needed_columns, _names(frame, arrays))
         return self.encode(arrays)

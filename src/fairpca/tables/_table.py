@@ -13,6 +13,7 @@ import numpy as np
 from ..errors import TableError
 from ._adapters import import_arrow, import_pandas
 from ._files import different_names
+from ._streams import in_memory
 
 _CANNOT_BE_ARROW = (ValueError, TypeError, OverflowError, NotImplementedError)
 """What Arrow raises on a column of several types, on huge integers, on unknown objects."""
@@ -66,12 +67,14 @@ class Table:
 
     @classmethod
     def from_frame(cls, frame: Any, name: str = "table") -> Table:
-        """Take a table in memory: of pandas, polars, Arrow or another library.
+        """Take a table of pandas, polars, Arrow or another library, or the result of a query.
 
         Parameters
         ----------
         frame : DataFrame of pandas, polars, ..., or Arrow table of shape (n, d)
-            Rows and columns.
+            Rows and columns. Also what arrives in batches, which is collected: a relation of
+            DuckDB, a reader or data set of Arrow, a lazy frame of polars, and all else with
+            Arrow's protocol for streams.
         name : str, default="table"
             What messages call it.
 
@@ -101,15 +104,16 @@ class Table:
 
 
 def _arrow_table(frame: Any) -> Any:
-    arrow = import_arrow()
+    arrow, frame = import_arrow(), in_memory(frame)
     if isinstance(frame, (arrow.Table, arrow.RecordBatch)):
         return frame
     try:
         return nw.from_native(frame, eager_only=True).to_arrow()
     except TypeError as error:
         raise TypeError(
-            f"A table is needed, such as a DataFrame of pandas or polars, but a "
-            f"{type(frame).__name__} was given. Make one of it first; of a lazy one, collect it."
+            f"A table is needed, such as a DataFrame of pandas or polars, or the result of a query "
+            f"(DuckDB's con.sql(...), an Arrow reader), but a {type(frame).__name__} was given. "
+            f"Make one of it first."
         ) from error
 
 
