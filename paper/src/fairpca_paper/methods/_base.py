@@ -411,9 +411,26 @@ def number_of_components(method: Any) -> int | None:
     return check_count("n_components", method.n_components, none_for="the default")
 
 
-def directions_to_keep(k: int | None, rows: GroupedRows) -> int:
+def check_components_or_removed(method: Any) -> None:
+    """Raise unless one number says how many directions stay, or go."""
+    removed = check_count("n_removed", method.n_removed, none_for="the default")
+    k = number_of_components(method)
+    if None not in (k, removed):
+        raise UsageError(
+            f"n_components={k} and n_removed={removed} both say how many directions stay: "
+            f"n_components, or all but n_removed. Pass one of them."
+        )
+
+
+def directions_to_keep(method: Any, rows: GroupedRows) -> int:
     """Return how many of the d directions stay: by default one goes per group but the first."""
     d, n_groups = rows.n_features, len(rows.labels)
+    if method.n_removed is not None and method.n_removed >= d:
+        raise InfeasibleError(
+            f"n_removed={method.n_removed} is too large: at least one of the {d} feature "
+            f"direction(s) (n_features = {d}) has to stay. Use n_removed <= {d - 1}."
+        )
+    k = number_of_components(method) if method.n_removed is None else d - int(method.n_removed)
     if k is None and d < n_groups:
         raise InfeasibleError(
             f"Nothing is left: {n_groups} groups take {n_groups - 1} direction(s), and the rows "

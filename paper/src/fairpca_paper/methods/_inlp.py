@@ -14,9 +14,9 @@ from ._base import (
     GroupedRows,
     LinearMethod,
     check_choice,
+    check_components_or_removed,
     check_number,
     directions_to_keep,
-    number_of_components,
     warn,
     warn_of_fewer,
 )
@@ -233,6 +233,8 @@ class INLP(LinearMethod):
     n_components : int or None, default=None
         Number of components k: d - k directions are removed, and of what is left those in which
         rows vary are returned, at most k. None removes one direction less than there are groups.
+    n_removed : int or None, default=None
+        Number of directions to remove, as in [1]_, instead of ``n_components=d - n_removed``.
     C : float, default=1.0
         Price of the classifiers' losses, as in scikit-learn's `LinearSVC`.
     keep : {"random", "variance"}, default="random"
@@ -287,31 +289,35 @@ class INLP(LinearMethod):
     >>> inlp = INLP(n_components=2).fit(X, sensitive_features=sex)
     >>> inlp.transform(X).shape, inlp.n_removed_
     ((300, 2), 3)
+    >>> INLP(n_removed=3).fit(X, sensitive_features=sex).transform(X).shape
+    (300, 2)
     """
 
     def __init__(
         self,
         n_components: int | None = None,
         *,
+        n_removed: int | None = None,
         C: float = 1.0,
         keep: str = "random",
         random_state: Any = 0,
     ) -> None:
         self.n_components = n_components
+        self.n_removed = n_removed
         self.C = C
         self.keep = keep
         self.random_state = random_state
 
     def _check_parameters(self) -> None:
-        number_of_components(self)
+        check_components_or_removed(self)
         check_number("C", self.C)
         check_choice("keep", self.keep, KEEP)
 
     def _learn(self, rows: GroupedRows) -> np.ndarray:
-        d, k = rows.n_features, directions_to_keep(number_of_components(self), rows)
+        d, k = rows.n_features, directions_to_keep(self, rows)
         removed, left = _directions_that_classify(rows, self.C * rows.weight, count=d - k)
         self.removed_, self.n_removed_ = removed.T, removed.shape[1]
-        if self.n_components is None:
+        if self.n_components is None and self.n_removed is None:
             if left.shape[1] == 0:
                 raise InfeasibleError(
                     f"Nothing is left: the {rows.n_rows} rows vary only along what separates the "

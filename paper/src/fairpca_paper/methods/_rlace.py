@@ -15,10 +15,10 @@ from sklearn.metrics import accuracy_score, log_loss
 from ._base import (
     GroupedRows,
     LinearMethod,
+    check_components_or_removed,
     check_count,
     check_number,
     directions_to_keep,
-    number_of_components,
     warn,
     warn_of_fewer,
 )
@@ -160,6 +160,8 @@ class RLACE(LinearMethod):
     ----------
     n_components : int or None, default=None
         Number of components k. None removes one direction less than there are groups.
+    n_removed : int or None, default=None
+        Number of directions to remove, as in [1]_, instead of ``n_components=d - n_removed``.
     max_iter : int, default=10_000
         Most turns. The authors' code has 75,000; the fair PCA paper 10,000.
     learning_rate, weight_decay : float, default=0.005 and 1e-4
@@ -213,12 +215,15 @@ class RLACE(LinearMethod):
     >>> rlace = RLACE(n_components=2).fit(X, sensitive_features=sex)
     >>> bool(rlace.accuracy_ <= rlace.majority_ + 0.0015)
     True
+    >>> RLACE(n_removed=1).fit(X, sensitive_features=sex).transform(X).shape
+    (300, 3)
     """
 
     def __init__(
         self,
         n_components: int | None = None,
         *,
+        n_removed: int | None = None,
         max_iter: int = 10_000,
         learning_rate: float = 0.005,
         weight_decay: float = 1e-4,
@@ -228,6 +233,7 @@ class RLACE(LinearMethod):
         random_state: Any = 0,
     ) -> None:
         self.n_components = n_components
+        self.n_removed = n_removed
         self.max_iter = max_iter
         self.learning_rate = learning_rate
         self.weight_decay = weight_decay
@@ -237,7 +243,7 @@ class RLACE(LinearMethod):
         self.random_state = random_state
 
     def _check_parameters(self) -> None:
-        number_of_components(self)
+        check_components_or_removed(self)
         for name in ("max_iter", "batch_size", "evaluate_every"):
             check_count(name, getattr(self, name))
         check_number("learning_rate", self.learning_rate)
@@ -249,7 +255,7 @@ class RLACE(LinearMethod):
             rows.centred * rows.varies,
             rows.codes,
             rows.weight / rows.total_weight,
-            kept=directions_to_keep(number_of_components(self), rows),
+            kept=directions_to_keep(self, rows),
             rng=np.random.default_rng(self._seed()),
         )
         kept = self._play(game)
