@@ -7,6 +7,7 @@ from sklearn.base import clone
 from fairpca import FairPCA, FairPLS
 from fairpca.erasers import LEACE, SAL, MeanProjection, within_pairs
 from fairpca.errors import MissingGroupError, ResidualWarning, SingleGroupError, UsageError
+from fairpca.metrics import plan
 from optional_libraries import pandas as pd
 from oracles import indicator_matrix
 
@@ -59,6 +60,32 @@ def test_what_goes_is_the_direction_of_the_attribute(texts):
     assert abs(along @ (X[:300] - X[300:600]).mean(axis=0)) == pytest.approx(
         np.linalg.norm((X[:300] - X[300:600]).mean(axis=0))
     )
+
+
+@pytest.mark.parametrize("method", METHODS, ids=str)
+def test_new_twins_are_told_apart_as_well_as_planned(method):
+    """Differences of twins, either way round, are two groups whose means are at delta and -delta.
+
+    So n pairs are n / 2 people in each, whatever the topics are and whoever has no twin.
+    """
+    rng, n, d, times = np.random.default_rng(0), 60, 10, 400
+    A, delta = rng.normal(size=(d, d)), np.eye(d)[0]
+    planned = plan([n / 2, n / 2], columns=d, separation=2 * np.linalg.norm(delta))
+    left = []
+    for _ in range(times):
+        he = rng.normal(size=(n, d)) + 9 * rng.normal(size=(n, 1))
+        alone = rng.normal(size=(90, d)) + 9 * rng.normal(size=(90, 1))
+        X = np.vstack([he, he + delta + rng.normal(size=(n, d)), alone]) @ A
+        pair = np.r_[np.arange(n), np.arange(n), np.full(90, np.nan)]
+        columns = within_pairs(np.arange(len(X)) // n > 0, pair)
+        fitted = clone(method).fit(X, sensitive_features=columns)
+        new, origin = (fitted.transform(rows @ A) for rows in (np.eye(d), np.zeros((1, d))))
+        M = new - origin  # of differences: delta becomes delta @ M
+        left.append((delta @ M) @ np.linalg.pinv(M.T @ M, rcond=1e-9) @ (delta @ M))
+    error = np.std(left) / np.sqrt(times)
+    assert 0.1 < planned.share_left < 0.2
+    assert np.mean(left) == pytest.approx(planned.share_left, abs=4 * error)
+    assert 4 * error < 0.1 * planned.share_left
 
 
 @pytest.mark.parametrize("weighted", [False, True])

@@ -309,6 +309,22 @@ def test_hundreds_of_strata_take_directions_each_which_is_said():
         FairPCA().fit(X, sensitive_features=sex, given=place)
 
 
+@pytest.mark.parametrize("Method", [FairPCA, LEACE, MeanProjection, SAL, SPLINCE])
+def test_erasers_take_hundreds_of_strata_and_leave_out_those_of_one_group(Method):
+    rng, i = np.random.default_rng(0), np.arange(1320)
+    place, sex = i % 220, i // 220 % 2
+    sex[place < 20] = 1
+    X = rng.normal(size=(1320, 300)) + 0.5 * sex[:, None]
+    with pytest.warns(ResidualWarning, match=r"20 of the 220 strata .* 20 of them all but one"):
+        method = Method().fit(X, X[:, 0], sensitive_features=sex, given=place.astype(str))
+    T = method.transform(X)
+    removed = "constraint_rank_" if Method is FairPCA else "n_directions_"
+    assert getattr(method, removed) == 200
+    for here in (place == p for p in range(20, 220)):
+        means = [T[here & (sex == s)].mean(axis=0) for s in (0, 1)]
+        np.testing.assert_allclose(*means, atol=1e-9)
+
+
 def refusals():
     _, _, edu, hours, _ = people()
     return {
