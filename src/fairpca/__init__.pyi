@@ -12,7 +12,10 @@ from . import tables as tables
 from . import torch as torch
 from . import tradeoff as tradeoff
 from .auditing import Audit as Audit
+from .auditing import Gate as Gate
+from .auditing import assert_gate as assert_gate
 from .auditing import audit as audit
+from .auditing import gate as gate
 from .errors import FairPCAError as FairPCAError
 from .errors import UsageError as UsageError
 from .estimators import FairKernelPCA as FairKernelPCA

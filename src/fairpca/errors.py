@@ -197,6 +197,13 @@ class TableError(FairPCAError, ValueError):
 class AuditError(FairPCAError, ValueError):
     """An audit cannot be made, or a saved one cannot be read; the message says what to change.
 
+    Parameters
+    ----------
+    message : str
+        What was given, why it cannot be, and what to do.
+    too_few : bool, default=False
+        Whether there are too few people, or too few of a kind, to measure anything.
+
     Examples
     --------
     >>> import pandas as pd
@@ -204,9 +211,13 @@ class AuditError(FairPCAError, ValueError):
     >>> people = pd.DataFrame({"sex": ["f", "m"] * 10, "age": range(20)})
     >>> audit(people, sensitive=["sex"])
     Traceback (most recent call last):
-    fairpca.errors.AuditError: The table has 20 rows, but at least 100 are needed: they are
-    split into halves, and smaller halves show only noise.
+    fairpca.errors.AuditError: The table has 20 rows, but at least 100 are needed: fewer show only
+    noise.
     """
+
+    def __init__(self, message: str, *, too_few: bool = False) -> None:
+        super().__init__(message)
+        self.too_few = too_few
 
 
 class ModelFileError(FairPCAError, ValueError):

@@ -315,3 +315,25 @@ def test_an_attribute_that_depends_on_nothing_is_seldom_significant(n, shares):
             alarms[leak.probe].append(leak.p_value_unadjusted < 0.05)
     # 5 %, and what 150 repeats may show at most in all but one case of 200
     assert all(np.mean(alarms[probe]) < 0.1 for probe in PROBES)
+
+
+@pytest.mark.parametrize("rates", [[0.5, 0.4], [0.5, 0.4, 0.5, 0.4, 0.5], [0.06, 0.048, 0.05]])
+def test_the_ratio_of_noisy_rates_is_seldom_below_the_true_one(rates):
+    """Seen: of five groups, the smallest of all ratios was below a true one in 9 % of samples."""
+    rng, n, all_groups = np.random.default_rng(0), 400, np.ones(len(rates), dtype=bool)
+    how, truth, found = SimpleNamespace(confidence=0.95), min(rates) / max(rates), []
+    for _ in range(2000):
+        shares = rng.binomial(n, rates) / n
+        levels = shares[None], share_error(shares, n)[None]
+        found.append(Findings._ratio(how, levels, 0, all_groups))
+    assert np.mean([one.high < truth for one in found]) <= 0.03
+    assert np.mean([one.low > truth for one in found]) <= 0.03
+
+
+def test_a_group_that_gets_nothing_has_the_ratio_zero():
+    shares = np.array([0.0, 0.5, 0.4])
+    levels = shares[None], share_error(shares, 100)[None]
+    asked = SimpleNamespace(confidence=0.95), levels, 0, np.ones(3, dtype=bool)
+    found = Findings._ratio(*asked)
+    assert (found.value, found.low) == (0.0, 0.0)
+    assert 0.03 < found.high < 0.1

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from .. import __version__
-from . import audit, kept_audits, models, plan
+from . import audit, gate, kept_audits, models, plan
 from .help_pages import HELP_NAMES, WithCommands, paragraphs, with_help
 
 __all__ = ["app"]
@@ -24,6 +24,7 @@ app = typer.Typer(
 
 COMMANDS: dict[Callable[..., None], list[str]] = {
     audit.audit: audit.EXAMPLES,
+    gate.gate: gate.EXAMPLES,
     kept_audits.compare: kept_audits.COMPARE_EXAMPLES,
     kept_audits.report: kept_audits.REPORT_EXAMPLES,
     models.fit: models.FIT_EXAMPLES,

@@ -17,7 +17,8 @@ from rich.text import Text
 from typer import Argument, Option, echo
 
 from . import options
-from .help_pages import COLUMNS, COMPUTE, OUTPUT, RECOMMENDATION, TERMINAL
+from .gate import finish
+from .help_pages import COLUMNS, COMPUTE, OUTPUT, POLICY, RECOMMENDATION, TERMINAL
 from .terminal import (
     CommandError,
     LastStep,
@@ -41,11 +42,10 @@ EXAMPLES = [
     "fairpca audit loans.csv -s race -t repaid --score risk --decision approved",
     "fairpca audit wages.csv -s sex -t wage --person worker --weight w",
     "fairpca audit people.parquet -s gender --quick -o quick.html --json quick.json",
+    "fairpca audit loans.csv -s race -t repaid --decision approved --fail-above 5",
     "fairpca audit people.csv --vectors embeddings.npy -s gender -t topic",
     "zcat loans.csv.gz | fairpca audit - --sensitive race",
 ]
-
-_FEWEST_POINTS = 0.1  # less is a fraction that was meant as such
 
 # Not from AIMS and PROBES, whose libraries take a second to load; tests compare.
 _Aim = StrEnum("_Aim", ["hide", "decide", "keep"])
@@ -111,14 +111,15 @@ def audit(
         ),
     ] = None,
     max_gap: Annotated[
-        float,
+        float | None,
         Option(
             metavar="POINTS",
             rich_help_panel=RECOMMENDATION,
             help="Largest accepted gap between groups, in percentage points (continuous target: "
             "hundredths of its standard deviation)",
+            show_default="5, or that of --fail-above",
         ),
-    ] = 5.0,
+    ] = None,
     model: Annotated[
         _Model,
         Option(
@@ -130,6 +131,16 @@ def audit(
         float,
         Option(rich_help_panel=RECOMMENDATION, help="Level of intervals and certified bounds"),
     ] = 0.95,
+    fail_above: Annotated[
+        float | None,
+        Option(
+            metavar="POINTS",
+            rich_help_panel=POLICY,
+            help="Exit with status 1 if a gap of today's models exceeds so many points, and 3 if "
+            "people are too few to say, as fairpca gate does",
+        ),
+    ] = None,
+    undecided: options.IfUndecided = None,
     n_components: options.Components = None,
     scale: options.Scaled = options.Scale.standard,
     columns: options.Columns = None,
@@ -224,13 +235,21 @@ def audit(
         printed = json_file == Path("-")
         json_file = None if printed else json_file
         check_outputs(out, json_file, force=force, inputs=[table, vectors, since])
-        from ..auditing import ChangesInWords, audit_from_file, check_attributes
+        from ..auditing import ChangesInWords, audit_from_file, check_attributes, fraction_of, gate
         from ..auditing import audit as measure
         from ..tables import read_table
 
         earlier = None if since is None else audit_from_file(since)
         if earlier is not None and sensitive:
             check_attributes(earlier.settings.sensitive, sensitive)  # before the work
+        if undecided is not None and fail_above is None:
+            raise CommandError("--undecided is about --fail-above, which is not given. Add it.")
+        most = None if fail_above is None else fraction_of(fail_above, "--fail-above")
+        limit = (
+            (0.05 if most is None else most)
+            if max_gap is None
+            else fraction_of(max_gap, "--max-gap")
+        )
         given, last = table or "loanapp", LastStep()
         with shown_progress("Auditing", quiet=quiet) as report:
             if report is not None:
@@ -256,7 +275,7 @@ def audit(
                 sensitive_kinds=options.kinds(numeric, categorical),
                 n_components=n_components,
                 aim=None if aim is None else aim.value,
-                max_gap=_fraction(max_gap),
+                max_gap=limit,
                 model=model.value,
                 confidence=confidence,
                 max_rows=max_rows,
@@ -285,6 +304,10 @@ def audit(
     for what, said in {"Report": out, "Numbers": json_file, "Apply": found.advice.command}.items():
         if said:
             print_line(f"{what:8}{said}", quiet=quiet, stderr=printed)
+    if most is not None:
+        with one_clear_line():
+            judged = gate(found, max_gap=most, undecided=undecided and undecided.value)
+        finish(judged, quiet=quiet, stderr=printed)
 
 
 def _labels(file: Path | None) -> dict[str, str] | None:
@@ -301,18 +324,6 @@ def _labels(file: Path | None) -> dict[str, str] | None:
             f"'name,label' into its first line."
         )
     return dict(zip(frame["name"].astype(str), frame["label"].astype(str), strict=True))
-
-
-def _fraction(points: float) -> float:
-    """Return the largest gap as a fraction; what looks like one is rejected."""
-    if 0.0 < points < _FEWEST_POINTS:
-        raise CommandError(
-            f"--max-gap {points:g} means {points:g} percentage points, too little to measure. As a "
-            f"fraction it is {100 * points:g} points: pass --max-gap {100 * points:g}."
-        )
-    if not 0.0 <= points < 100.0:
-        raise CommandError(f"--max-gap {points:g} has to be from 0 to below 100 percentage points.")
-    return points / 100
 
 
 def _print_audit(console: Console, audit: Audit, *, verbose: bool) -> None:

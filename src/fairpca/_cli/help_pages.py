@@ -21,9 +21,10 @@ from typer.models import ArgumentInfo
 Command = Callable[..., None]
 
 ARGUMENTS, COLUMNS, FILES, METHOD = "Arguments", "Columns", "Reading the file", "Method"
-PEOPLE = "People"
+PEOPLE, POLICY = "People", "Policy"
 RECOMMENDATION, OUTPUT, COMPUTE, TERMINAL = "Recommendation", "Output", "Compute", "Terminal"
-ORDER = [ARGUMENTS, PEOPLE, COLUMNS, METHOD, RECOMMENDATION, FILES, OUTPUT, COMPUTE, TERMINAL]
+ORDER = [ARGUMENTS, PEOPLE, COLUMNS, METHOD, RECOMMENDATION, POLICY, FILES]
+ORDER += [OUTPUT, COMPUTE, TERMINAL]
 """Panels of options, and how they follow each other."""
 
 HELP_NAMES = ["-h", "--help"]

@@ -123,22 +123,19 @@ def _remarks(told: ChangesInWords) -> list[str]:
 
 def _markdown(told: ChangesInWords) -> str:
     """Return the same in Markdown; names of columns are data, and no markup."""
-    lines = [f"**{_plain(told.headline())}**", "", f"{_plain(told.sizes())}.", ""]
+    lines = [f"**{_in_markdown(told.headline())}**", "", f"{_in_markdown(told.sizes())}.", ""]
     if told.significant:
         lines += [f"| Number | {' | '.join(_HEADS)} |", "|---|--:|--:|--:|--:|---|"]
         for one in told.significant:
             what = f"{one.what} ({one.of})" if one.of else one.what
             change = f"{one.difference} ({one.interval})"
             cells = [what, one.before, one.now, change, one.z, one.verdict]
-            lines.append(f"| {' | '.join(map(_plain, cells))} |")
+            lines.append(f"| {' | '.join(map(_in_markdown, cells))} |")
         lines.append("")
-    return "\n".join([*lines, *(f"- {_plain(said)}." for said in _remarks(told))])
+    return "\n".join([*lines, *(f"- {_in_markdown(said)}." for said in _remarks(told))])
 
 
-def _plain(text: str) -> str:
-    r"""Return a text whose characters mean nothing in Markdown or HTML.
+def _in_markdown(text: str) -> str:
+    from ..auditing import in_markdown
 
-    >>> _plain("a|b <i> *c*")
-    'a\\|b \\<i\\> \\*c\\*'
-    """
-    return "".join(f"\\{c}" if c in "\\`*_[]<>|#~!" else c for c in printable(text))
+    return in_markdown(printable(text))

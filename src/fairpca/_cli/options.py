@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 from typer import Argument, Option
 
-from .help_pages import COLUMNS, COMPUTE, FILES, METHOD, OUTPUT, TERMINAL
+from .help_pages import COLUMNS, COMPUTE, FILES, METHOD, OUTPUT, POLICY, TERMINAL
 from .terminal import CommandError
 
 Model = Annotated[Path, Argument(metavar="MODEL", help="Model file that `fairpca fit` wrote")]
@@ -158,6 +158,16 @@ Force = Annotated[
     bool, Option("--force", "-f", rich_help_panel=OUTPUT, help="Replace existing files")
 ]
 AsJson = Annotated[bool, Option("--json", rich_help_panel=OUTPUT, help="Print everything as JSON")]
+# Not from UNDECIDED, whose libraries take a second to load; a test compares.
+Undecided = StrEnum("Undecided", {"pass_": "pass", "fail": "fail"})
+IfUndecided = Annotated[
+    Undecided | None,
+    Option(
+        rich_help_panel=POLICY,
+        help="What becomes of numbers of which the people are too few to say",
+        show_default="exit status 3",
+    ),
+]
 Quiet = Annotated[bool, Option("--quiet", "-q", rich_help_panel=TERMINAL, help="Print errors only")]
 
 

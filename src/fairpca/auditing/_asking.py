@@ -22,6 +22,7 @@ from ..models import (
     as_table,
     binary_target,
     numbers_of,
+    one_decision,
     plan_target,
     roles_in,
     usual_components,
@@ -70,8 +71,12 @@ def ask(
     effort: Effort,
     seed: int,
     vectors: Any = None,
+    may_be_constant: bool = False,
 ) -> Question:
-    """Read the table, check the names, choose the rows and look at every column."""
+    """Read the table, check the names, choose the rows and look at every column.
+
+    A decision `may_be_constant` where its gaps are all that is asked: they are 0.
+    """
     table = as_table(table, vectors)
     others = {"person": person, "weight": weight, "score": scores, "decision": decisions}
     roles = roles_in(table, sensitive, target, ignore, **others)
@@ -87,7 +92,7 @@ def ask(
     said.pop(roles.target or "", None)
     whole, people, told = _people_and_groups(frame, roles, said)
     notices += told
-    existing, unknown = _existing_models(frame, roles, plan, y, weights)
+    existing, unknown = _existing_models(frame, roles, plan, y, weights, may_be_constant)
     _check_groups(existing, whole, parts_of_people(people))
     everybody = Everybody(whole, people, y, weights, existing)
     rng = np.random.default_rng(seed)
@@ -269,7 +274,8 @@ def _check_outcomes(plan: AttributePlan, y: np.ndarray) -> None:
         if counts.min() < _FEWEST_OUTCOMES:
             raise AuditError(
                 f"Only {counts.min()} rows of the target '{plan.name}' {which}, but {enough} "
-                f"decisions. Name another target, or none, or give more rows."
+                f"decisions. Name another target, or none, or give more rows.",
+                too_few=True,
             )
     rare = [f"'{plan.labels[c]}' ({counts[c]})" for c in np.flatnonzero(counts < _FEWEST_OUTCOMES)]
     if rare:
@@ -277,7 +283,8 @@ def _check_outcomes(plan: AttributePlan, y: np.ndarray) -> None:
             f"Of the target '{plan.name}', {len(rare)} of {len(counts)} classes have too few rows: "
             f"{', '.join(rare[:4])}{' and others' if len(rare) > 4 else ''}, but {enough} a class. "
             f"Merge them with others, leave these rows out, or name the positive class "
-            f"(pos_label=..., on the command line --pos-label)."
+            f"(pos_label=..., on the command line --pos-label).",
+            too_few=True,
         )
 
 
@@ -304,6 +311,7 @@ def _existing_models(
     plan: AttributePlan | None,
     y: np.ndarray | None,
     weights: np.ndarray | None,
+    may_be_constant: bool,
 ) -> tuple[list[ExistingModel], list[Notice]]:
     """Return scores and decisions of models that exist, and of how many rows they are unknown."""
     yes = plan.labels[-1] if plan is not None and plan.kind == "binary" else None
@@ -313,7 +321,7 @@ def _existing_models(
     for kind, name, values in found:
         unknown = int(np.count_nonzero(np.isnan(values)))
         check_rows(len(values) - unknown, f" with a {kind} in '{name}'")
-        if np.nanmin(values) == np.nanmax(values):
+        if np.nanmin(values) == np.nanmax(values) and not may_be_constant:
             raise AuditError(
                 f"The {kind} '{name}' has one value only, so there is nothing to compare. Name "
                 f"another column."
@@ -379,6 +387,8 @@ def _decided(column: Series, yes: str | None) -> np.ndarray:
         with suppress(TableError):
             is_yes, known, _ = binary_target(column, positive)
             return np.where(known, is_yes.astype(float), np.nan)
+    if (alike := one_decision(column, yes)) is not None:
+        return alike
     raise AuditError(
         f"The decision '{column.name}' has {column.nunique()} distinct value(s) "
         f"({listed(column.dropna().unique(), 4)}), but it must be binary. Make a column of two "
@@ -409,7 +419,8 @@ def _check_groups(
             raise AuditError(
                 f"{name_of(model.setting)} is known for {known[group]:.0f} people with "
                 f"{attribute.name} = '{attribute.labels[group]}', but {FEWEST_ROWS} of every group "
-                f"are needed to compare them. Fill it in, or leave such rows out."
+                f"are needed to compare them. Fill it in, or leave such rows out.",
+                too_few=True,
             )
 
 

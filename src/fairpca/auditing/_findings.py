@@ -269,17 +269,26 @@ class Findings:
     def _ratio(
         self, rates: tuple[np.ndarray, np.ndarray], level: int, compared: np.ndarray
     ) -> Estimate | None:
-        """Return the smallest over the largest rate; its logarithm has about normal errors."""
+        """Return the smallest over the largest rate.
+
+        Logarithms of ratios have about normal errors. As of differences, the end that is near 1
+        takes into account that the smallest of many noisy ratios is too small.
+        """
         v, e = (part[level][compared] for part in rates)
-        if len(v) < 2 or not np.nanmax(v) > 0:
+        known = np.isfinite(v)
+        v, e = v[known], e[known]
+        if len(v) < 2 or not v.max() > 0:
             return None
-        low, high = int(np.nanargmin(v)), int(np.nanargmax(v))
-        ratio = float(v[low] / v[high])
+        ratio = float(v.min() / v.max())
+        any_of_all = studentised_range(len(v), self.confidence) / np.sqrt(2)
         if ratio == 0:
-            return Estimate(0.0, 0.0, float(min(1.0, 2 * e[low] / v[high])))
-        reach = norm.ppf(0.5 + self.confidence / 2) * np.hypot(e[low] / v[low], e[high] / v[high])
-        top = max(ratio, min(1.0, float(ratio * np.exp(reach))))
-        return Estimate(ratio, float(ratio * np.exp(-reach)), top)
+            return Estimate(0.0, 0.0, float(min(1.0, any_of_all * e[v == 0].min() / v.max())))
+        pairs = np.stack(np.triu_indices(len(v), 1))
+        apart = np.abs(np.log(v[pairs[0]] / v[pairs[1]]))
+        error = np.hypot(*(e / v)[pairs])
+        low = np.exp(-np.max(apart + norm.ppf(0.5 + self.confidence / 2) * error))
+        high = np.exp(-max(0.0, float(np.max(apart - any_of_all * error))))
+        return Estimate(ratio, float(min(low, ratio)), float(max(high, ratio)))
 
     def _apart(self, found: Sequence[tuple[float, float] | None]) -> Estimate | None:
         known = [one for one in found if one is not None]

@@ -110,3 +110,12 @@ def named(name: str) -> str:
     ('(no name)', 'the sex')
     """
     return shortened(name, 60, "...") or "(no name)"
+
+
+def in_markdown(text: str) -> str:
+    r"""Return a text whose characters mean nothing in Markdown or HTML.
+
+    >>> in_markdown("a|b <i> *c*")
+    'a\\|b \\<i\\> \\*c\\*'
+    """
+    return "".join(f"\\{c}" if c in "\\`*_[]<>|#~!" else c for c in " ".join(text.split()))

@@ -142,6 +142,13 @@ class Question:
         )
 
 
+def all_rows(question: Question, n_rounds: int) -> list[HeldOut]:
+    """Return all people, once, or with other rows of theirs as often as there are rounds."""
+    everybody = question.everybody
+    once = len(np.unique(everybody.people)) == len(everybody.people)
+    return [everybody.held_out(question, turn) for turn in range(1 if once else n_rounds)]
+
+
 def prepare(question: Question, split: Split, *, encoded: bool = True) -> HeldOut:
     """Encode both halves by what the training half shows; people are measured once.
 
@@ -219,10 +226,14 @@ def _joint(attributes: Sequence[Measured], n_rows: np.ndarray | None) -> Measure
 
     All that occur are counted, those of most rows first; the last of very many together.
     """
-    codes = np.stack([a.all_codes for a in attributes], axis=1)
-    known = (codes >= 0).all(axis=1)
-    distinct, inverse = np.unique(codes[known], axis=0, return_inverse=True)
-    counts = np.rint(np.bincount(inverse.ravel(), None if n_rows is None else n_rows[known]))
+    codes = [a.all_codes for a in attributes]
+    known = np.all([c >= 0 for c in codes], axis=0)
+    inverse = np.zeros(int(known.sum()), dtype=int)
+    for attribute, c in zip(attributes, codes, strict=True):  # integers sort faster than rows do
+        cell = inverse * len(attribute.all_labels) + c[known]
+        _, first, inverse = np.unique(cell, return_index=True, return_inverse=True)
+    distinct = np.stack([c[known][first] for c in codes], axis=1)
+    counts = np.rint(np.bincount(inverse, None if n_rows is None else n_rows[known]))
     order = np.argsort(-counts, kind="stable")
     n_probed = int(np.count_nonzero(counts[order[:MOST_GROUPS]] >= FEWEST_ROWS))
     if n_probed < 2:
@@ -237,8 +248,8 @@ def _joint(attributes: Sequence[Measured], n_rows: np.ndarray | None) -> Measure
         labels = [*labels[: _MOST_JOINT - 1], f"other ({n_others} combinations)"]
         position = np.minimum(position, _MOST_JOINT - 1)
         notes.append(f"{n_others} combinations with the fewest rows are combined.")
-    joint = np.full(len(codes), -1)
-    joint[known] = position[inverse.ravel()]
+    joint = np.full(len(known), -1)
+    joint[known] = position[inverse]
     probed = np.where(joint < n_probed, joint, -1)
     left = int(np.count_nonzero(joint >= n_probed))
     if left:
@@ -346,8 +357,9 @@ def numbered(column: Series) -> np.ndarray:
 def check_rows(n: int, which: str) -> None:
     if n < _FEWEST_IN_ALL:
         raise AuditError(
-            f"The table has {n} rows{which}, but at least {_FEWEST_IN_ALL} are needed: they are "
-            f"split into halves, and smaller halves show only noise."
+            f"The table has {n} rows{which}, but at least {_FEWEST_IN_ALL} are needed: fewer show "
+            f"only noise.",
+            too_few=True,
         )
 
 

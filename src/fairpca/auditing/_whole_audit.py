@@ -36,7 +36,8 @@ from ._measures import (
     measure_existing,
 )
 from ._phrases import joined
-from ._question import Question, prepare
+from ._policy import check_fraction
+from ._question import Question, all_rows, prepare
 from ._representations import METHODS, PROJECTIONS, name_of
 from ._results import (
     EXISTING,
@@ -433,7 +434,7 @@ def _measured(work: _Work, model: str) -> tuple[Findings, int | None]:
         work.confidence,
         question.target,
         question.everybody.existing,
-        _all_rows(question, len(people) // 2) if question.existing else [],
+        all_rows(question, len(people) // 2) if question.existing else [],
         question.n_encoded,
     )
     findings.leaks, findings.few_people = price_of_few_people(
@@ -482,13 +483,6 @@ def _existing(work: _Work) -> list[Measures]:
         for one in work.question.existing
     ]
     return work.run("existing models", jobs)
-
-
-def _all_rows(question: Question, n_rounds: int) -> list[HeldOut]:
-    """Return all people, once, or with other rows of theirs as often as there are rounds."""
-    everybody = question.everybody
-    once = len(np.unique(everybody.people)) == len(everybody.people)
-    return [everybody.held_out(question, turn) for turn in range(1 if once else n_rounds)]
 
 
 def _at_common_components(
@@ -589,15 +583,7 @@ def _check_arguments(
         raise AuditError(f"n_components={n_components}, but at least 1 is needed.")
     if max_rows is not None and max_rows < 100:
         raise AuditError(f"max_rows={max_rows} is too few to measure anything; take 100 or more.")
-    if 1.0 <= max_gap < 100.0:
-        raise AuditError(
-            f"max_gap={max_gap:g} must be a fraction; {max_gap:g} percentage points are "
-            f"{max_gap / 100:g}. Pass max_gap={max_gap / 100:g}."
-        )
-    if not 0.0 <= max_gap < 1.0:
-        raise AuditError(
-            f"max_gap={max_gap:g} must be a fraction from 0 to 1; 5 percentage points are 0.05."
-        )
+    check_fraction(max_gap, "max_gap")
     if model not in MODELS:
         raise AuditError(f"model='{model}' is none of {', '.join(map(repr, MODELS))}.")
 

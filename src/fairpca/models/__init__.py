@@ -19,6 +19,7 @@ from ._plans import (
     binary_target,
     measure_attribute,
     numbers_of,
+    one_decision,
     plan_target,
     roles_in,
     weights_of,

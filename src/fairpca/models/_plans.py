@@ -438,6 +438,20 @@ def binary_target(
     return is_positive, known, chosen
 
 
+def one_decision(column: Series, positive: Any = None) -> np.ndarray | None:
+    """Return decisions that are the same for all, as 1 or 0, NaN where there is none.
+
+    They are 1 where they are the positive class, or say "yes"; None if there are several values.
+    """
+    known, _, by_level = _levels_in(column)
+    if len(by_level) != 1:
+        return None
+    (level,) = by_level
+    says_no = level == "0" or _yes_among([level, ""]) == ""
+    is_yes = not says_no if positive is None else folded(level) == folded(str(positive))
+    return np.where(known, float(is_yes), np.nan)
+
+
 def about_the_yes(column: Series, remedy: str | None = None) -> str:
     """Return which of two values is taken as the positive class without a reason; else nothing.
 
