@@ -70,7 +70,7 @@ def gate(
     ----------
     data : frame, result of a query, path, str or Audit
         A table as in `fairpca.audit`, with decisions or scores and the sensitive attributes; or an
-        audit, or the path of its JSON file. Other columns are not read.
+        audit, or the path of its JSON file. Other columns do not count.
     sensitive : str or sequence of str, optional
         Sensitive columns. Of an audit, those to judge: by default all that it has.
     target : str, optional
