@@ -89,14 +89,7 @@ def audit(
             help="Binary decisions to audit (repeatable)",
         ),
     ] = None,
-    person: Annotated[
-        str | None,
-        Option(
-            metavar="COLUMN",
-            rich_help_panel=COLUMNS,
-            help="Column with the subject id, for repeated measures",
-        ),
-    ] = None,
+    person: options.Person = None,
     weight: options.Weight = None,
     ignore: options.Ignore = None,
     numeric: options.Numeric = None,

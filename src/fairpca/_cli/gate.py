@@ -66,14 +66,7 @@ def gate(
     ] = None,
     numeric: options.Numeric = None,
     categorical: options.Categorical = None,
-    person: Annotated[
-        str | None,
-        Option(
-            metavar="COLUMN",
-            rich_help_panel=COLUMNS,
-            help="Column with the subject id, for repeated measures",
-        ),
-    ] = None,
+    person: options.Person = None,
     weight: options.Weight = None,
     max_gap: Annotated[
         float | None,

@@ -38,6 +38,14 @@ PosLabel = Annotated[
         metavar="VALUE", rich_help_panel=COLUMNS, help="Value of the target: the positive class"
     ),
 ]
+Person = Annotated[
+    str | None,
+    Option(
+        metavar="COLUMN",
+        rich_help_panel=COLUMNS,
+        help="Column with the subject id, for repeated measures",
+    ),
+]
 Weight = Annotated[
     str | None,
     Option(
