@@ -346,6 +346,17 @@ def test_a_policy_is_the_same_in_toml_and_in_python(tmp_path):
         ("confidence = 0.2\nmax-gap = 5", "confidence=0.2 must be from 0.5"),
         ("sensitive = 'race'", "needs a limit"),
         ("max-gap =", "is no TOML"),
+        (f"max-gap = {'9' * 5000}", "is no TOML"),
+        (f"max-gap = {'9' * 400}", "must be a number of percentage points"),
+        (f"min-ratio = {'9' * 400}", "must be a number"),
+        (f"confidence = {'9' * 400}\nmax-gap = 5", "must be a number"),
+        (f"threshold = {'9' * 400}\nmax-gap = 5\nscore = 's'", "must be a number"),
+        ("max-gap = nan", "must be a number of percentage points"),
+        ("threshold = inf\nmax-gap = 5\nscore = 's'", "must be a number"),
+        ("max-gap = [5]", "must be a number of percentage points"),
+        ("metric = []\nmax-gap = 5", "metrics is empty"),
+        ("tool = 1", r"has no table \[tool.fairpca\]"),
+        ("[tool]\nfairpca = 1", "must be a table"),
         ("[tool.other]\nx = 1", r"has no table \[tool.fairpca\]"),
     ],
 )
@@ -354,6 +365,22 @@ def test_a_policy_that_cannot_be_meant_is_one_clear_error(tmp_path, text, messag
     file.write_text(text, encoding="utf-8")
     with pytest.raises(FairPCAError, match=message):
         policy_of({}, file)
+
+
+def test_a_policy_may_begin_with_the_mark_of_an_editor(tmp_path):
+    file = tmp_path / "fairness.toml"
+    file.write_text("max-gap = 5", encoding="utf-8-sig")
+    assert policy_of({}, file) == Policy(max_gap=0.05)
+
+
+def test_what_is_named_twice_is_judged_once(tmp_path):
+    file = tmp_path / "fairness.toml"
+    twice = 'metric = ["precision", "selection-rate", "precision"]\nmax-gap = 5'
+    file.write_text(twice, encoding="utf-8")
+    assert policy_of({}, file).metrics == ("precision", "selection_rate")
+    given = {"sensitive": ["race", "race"], "decisions": ["a", "b", "a"]}
+    assert policy_of(given, file).sensitive == ("race",)
+    assert policy_of(given, file).decisions == ("a", "b")
 
 
 def test_a_limit_in_points_is_no_fraction():

@@ -73,10 +73,10 @@ def measured_of_table(data: Any, policy: Policy) -> Judgeable:
             "JSON file of an audit."
         )
     if roles.target is None and set(policy.metrics) - {"selection_rate"}:
-        without = joined([repr(m) for m in policy.metrics if m != "selection_rate"])
+        without = [repr(m) for m in policy.metrics if m != "selection_rate"]
         raise AuditError(
-            f"{without} need the true outcome, and no target is named. Pass target=... "
-            f"(--target COLUMN)."
+            f"The metric {joined(without)} is about the true outcome, and no target is named. Pass "
+            f"target=... (--target COLUMN)."
         )
     used = [name for name in table.frame if roles.of(name) != "feature"]
     table = replace(table, frame=table.frame[used])

@@ -6,10 +6,12 @@ import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from difflib import get_close_matches
+from math import isfinite
 from pathlib import Path
 from typing import Any
 
 from ..errors import AuditError
+from ._phrases import shortened
 
 METRICS = ("selection_rate", "true_positive_rate", "false_positive_rate", "precision")
 """Rates that a gate compares between groups."""
@@ -19,6 +21,7 @@ UNDECIDED = ("pass", "fail")
 
 _TABLE = "fairpca"  # [tool.fairpca]
 _FEWEST_POINTS = 0.1  # less is a fraction that was meant as such
+_LARGE = 1e300  # integers of TOML have any size
 
 
 @dataclass(frozen=True)
@@ -82,6 +85,10 @@ class Policy:
                     )
         if not self.metrics:
             raise AuditError(f"metrics is empty. Name one of {', '.join(map(repr, METRICS))}.")
+        if self.threshold is not None and not isfinite(self.threshold):
+            raise AuditError(
+                f"threshold={self.threshold:g} selects nobody, or everybody. Pass a number."
+            )
         if self.threshold is not None and not self.scores:
             raise AuditError(
                 f"threshold={self.threshold:g} makes decisions of a score, but no score is named. "
@@ -127,7 +134,7 @@ def policy_of(options: Mapping[str, Any], file: str | Path | None) -> Policy:
     for name in ("sensitive", "decisions", "scores", "metrics"):
         if name in given:
             one = given[name]
-            given[name] = (one,) if isinstance(one, str) else tuple(one)
+            given[name] = tuple(dict.fromkeys((one,) if isinstance(one, str) else one))
     if isinstance(given.get("sensitive_kinds"), Mapping):
         given["sensitive_kinds"] = tuple(given["sensitive_kinds"].items())
     return replace(found, **given).checked()
@@ -144,12 +151,11 @@ def nearest_policy(folder: Path) -> Path | None:
 
 def _parsed(file: Path) -> dict[str, Any]:
     try:
-        with file.open("rb") as opened:
-            return tomllib.load(opened)
-    except tomllib.TOMLDecodeError as error:
-        raise AuditError(f"{file} is no TOML: {error}.") from None
+        return tomllib.loads(file.read_text(encoding="utf-8-sig"))  # some editors add the mark
     except UnicodeDecodeError:
         raise AuditError(f"{file} is no text in UTF-8, and so no TOML.") from None
+    except (ValueError, RecursionError) as error:  # such as a number of 5,000 digits
+        raise AuditError(f"{file} is no TOML: {error}.") from None
 
 
 def _tables(whole: Mapping[str, Any]) -> Any:
@@ -178,7 +184,9 @@ def _read(file: Path) -> Policy:
         name, kind = _KEYS[key]
         given[name] = given.get(name, ()) + _value(kind, value, key, file)
     single = {name: value[0] for name, value in given.items() if name not in _SEVERAL}
-    several = {name: value for name, value in given.items() if name in _SEVERAL}
+    several: dict[str, Any] = {
+        name: tuple(dict.fromkeys(value)) for name, value in given.items() if name in _SEVERAL
+    }
     return Policy(**single, **several)
 
 
@@ -188,7 +196,7 @@ def _value(kind: str, value: Any, key: str, file: Path) -> tuple[Any, ...]:
     values = value if several and isinstance(value, list) else [value]
     single = kind.removeprefix("list of ")
     for one in values:
-        number = isinstance(one, int | float) and not isinstance(one, bool)
+        number = isinstance(one, int | float) and not isinstance(one, bool) and abs(one) < _LARGE
         right = {
             "texts": isinstance(one, str),
             "text": isinstance(one, str),
@@ -201,7 +209,7 @@ def _value(kind: str, value: Any, key: str, file: Path) -> tuple[Any, ...]:
             what = {"texts": "a text, or a list of texts", "true or false": single}.get(
                 single, f"a {single}"
             )
-            raise AuditError(f"{key} = {one!r} in {file} must be {what}.")
+            raise AuditError(f"{key} = {shortened(repr(one))} in {file} must be {what}.")
     if key in ("numeric", "categorical"):
         return tuple((one, key) for one in values)
     if key == "max-gap":
