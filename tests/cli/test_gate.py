@@ -1,17 +1,21 @@
 """``fairpca gate`` and ``fairpca audit --fail-above``: one line, a status, files for pipelines."""
 
 import json
+import re
 import subprocess
 import sys
+from functools import partial
 from xml.etree import ElementTree
 
 import numpy as np
 import pandas as pd
 import pytest
+from typer.testing import CliRunner
 
 from auditing.page.made_up_audit import made_up_audit
 from cli.refusals import assert_refused
 from fairpca import assert_gate, gate
+from fairpca._cli import app
 from fairpca._cli.gate import _Metric
 from fairpca._cli.options import Undecided
 from fairpca.auditing._policy import METRICS, UNDECIDED
@@ -37,9 +41,13 @@ ASKED = ("gate", "tonight.csv", "--decision", "approved")
 @pytest.mark.parametrize(
     ("more", "status", "begins"),
     [
-        (("-s", "sex", "--max-gap", "5"), 0, "Within the limit: selection rate of approved by sex"),
+        (
+            ("-s", "sex", "--max-gap", "5"),
+            0,
+            "Within the limit: selection rate",
+        ),
         (("-s", "race", "--max-gap", "5"), 1, "Exceeds the limit: selection rate of approved"),
-        (("-s", "race", "--max-gap", "9"), 3, "Undecided: too few people to say: selection rate"),
+        (("-s", "race", "--max-gap", "9"), 3, "Undecided: too few people to say: selection"),
         (("-s", "race", "--max-gap", "9", "--undecided", "pass"), 0, "Undecided, and passes by"),
         (("-s", "race", "--max-gap", "9", "--undecided", "fail"), 1, "Undecided, and fails by"),
         (("-s", "race", "--min-ratio", "0.9"), 1, "Exceeds the limit: ratio of selection rates"),
@@ -60,14 +68,91 @@ def test_one_line_and_a_status(tonight, command, more, status, begins):
         (("-s", "race", "--max-gap", "0.05"), "As a fraction it is 5 points: pass --max-gap 5."),
         (("-s", "race", "--max-gap", "nan"), "--max-gap nan has to be from 0"),
         (("-s", "race", "--max-gap", "5", "--policy", "none.toml"), "no file 'none.toml'"),
-        (("-s", "race", "--max-gap", "5", "--metric", "precision"), "need the true outcome"),
+        (("-s", "race", "--max-gap", "5", "--metric", "precision"), "about the true outcome"),
         (("-s", "race", "--max-gap", "5", "--junit", "tonight.csv"), "tonight.csv exists"),
+        (("-s", "race", "--max-gap", "5", "--summary", "."), ". is a folder"),
+        (("-s", "race", "--max-gap", "5", "--summary", "tonight.csv"), "is what is read"),
+        (("-s", "race", "--max-gap", "5", "--summary", "gate.xml"), "Two outputs have the same"),
+        (("-s", "race", "--max-gap", "5", "--summary", "tonight.csv/a.md"), "not a folder you may"),
+        (("--score", "score", "-s", "race", "--max-gap", "5", "--threshold", "nan"), "nobody, or"),
     ],
 )
 def test_errors_are_one_line_and_nothing_is_written(tonight, command, more, message):
-    before = sorted(tonight.iterdir())
-    assert_refused(command(*ASKED, *more), message)
-    assert sorted(tonight.iterdir()) == before
+    before = {one: one.read_bytes() for one in tonight.iterdir()}
+    files = () if "--junit" in more else ("--junit", "gate.xml")
+    assert_refused(command(*ASKED, *more, *files), message)
+    assert {one: one.read_bytes() for one in tonight.iterdir()} == before
+
+
+def test_a_summary_cannot_be_added_to_the_policy(tonight, command):
+    (tonight / "pyproject.toml").write_text("[tool.fairpca]\nmax-gap = 5\n", encoding="utf-8")
+    shown = command(*ASKED, "-s", "race", "--summary", "pyproject.toml")
+    assert_refused(shown, "pyproject.toml is what is read")
+
+
+def test_folders_on_the_way_to_a_summary_are_made(tonight, command):
+    assert command(*ASKED, "-s", "race", "--max-gap", "5", "--summary", "a/b.md").exit_code == 1
+    assert (tonight / "a" / "b.md").read_text(encoding="utf-8").startswith("**Exceeds the limit")
+
+
+NO_TABLES = {
+    "empty.csv": ("", "is empty"),
+    "names.csv": ("race,approved\n", "no rows"),
+    "one.csv": ("race\na\nb\n", "is not a table"),
+    "{}.json": ("{}", "schema_version"),
+    "rows.json": ('[{"race": "a", "approved": 1}]', "schema_version"),
+    "empty.json": ("", "not audit JSON"),
+    "deep.json": ("[" * 100_000, "not audit JSON"),
+}
+
+
+@pytest.mark.parametrize("name", NO_TABLES)
+def test_what_is_no_table_and_no_audit_is_one_line(tonight, command, name):
+    text, message = NO_TABLES[name]
+    (tonight / name).write_text(text, encoding="utf-8")
+    shown = command("gate", name, "-s", "race", "--decision", "approved", "--max-gap", "5")
+    assert_refused(shown, name, message)
+
+
+def test_a_folder_is_no_table(tonight, command):
+    for name in ("folder", "folder.json"):
+        (tonight / name).mkdir()
+        assert_refused(command("gate", name, *ASKED[2:], "-s", "race", "--max-gap", "5"), name)
+
+
+@pytest.mark.parametrize("kind", ["parquet", "feather", "csv.gz", "-"])
+def test_tables_of_every_kind_have_one_verdict(tonight, command, kind):
+    frame = pd.read_csv(tonight / "tonight.csv")
+    asked = (*ASKED[2:], "-s", "race", "--max-gap", "5")
+    expected = command("gate", "tonight.csv", *asked)
+    name = "-" if kind == "-" else f"t.{kind}"
+    if kind == "-":
+        text = (tonight / "tonight.csv").read_bytes()
+        shown = CliRunner().invoke(app, ["gate", "-", *asked], input=text)
+    else:
+        write = {"parquet": frame.to_parquet, "feather": frame.to_feather}
+        write.get(kind, partial(frame.to_csv, index=False))(tonight / name)
+        shown = command("gate", name, *asked)
+    assert (shown.exit_code, shown.output) == (expected.exit_code, expected.output)
+    assert shown.exit_code == 1
+
+
+def test_names_of_columns_are_data_in_every_output(tonight, command):
+    race, approved = "=cmd|' /C'!A0\u202e", "ap\x1b[31m\n<b>`proved"
+    frame = pd.read_csv(tonight / "tonight.csv")
+    frame.rename(columns={"race": race, "approved": approved}).to_parquet(tonight / "t.parquet")
+    files = ("--junit", "gate.xml", "--summary", "summary.md")
+    asked = ("-s", race, "--decision", approved, "--max-gap", "5")
+    shown = command("gate", "t.parquet", *asked, *files)
+    assert shown.exit_code == 1, shown.output
+    assert len(shown.output.splitlines()) == 1
+    summary = (tonight / "summary.md").read_text(encoding="utf-8")
+    ElementTree.parse(tonight / "gate.xml")
+    for text in (shown.output, summary):
+        assert not {"\x1b", "\u202e"} & set(text)
+    assert r"\<b\>\`proved" in summary
+    values = command("gate", "t.parquet", *asked, "--json")
+    assert json.loads(values.stdout)["checks"][0]["attribute"].startswith("=cmd|")
 
 
 def test_files_for_pipelines(tonight, command):
@@ -221,5 +306,7 @@ def test_a_test_of_a_user_fails_with_one_line(tonight, command):
     run = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "test_fairness.py"]
     shown = subprocess.run(run, cwd=tonight, capture_output=True, text=True, check=False)
     assert shown.returncode == 1
-    assert "AssertionError: Exceeds the limit: selection rate of approved by race" in shown.stdout
+    assert (
+        "AssertionError: Exceeds the limit: selection rate of approved by race" in shown.stdout
+    )
     assert "_gate.py" not in shown.stdout  # the traceback ends in the user's line

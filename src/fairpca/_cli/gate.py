@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import nullcontext
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -11,7 +12,7 @@ from typer import Argument, Exit, Option, echo
 
 from . import options
 from .help_pages import COLUMNS, OUTPUT, POLICY
-from .terminal import check_outputs, files_of, one_clear_line, print_line, write_whole
+from .terminal import check_outputs, files_of, one_clear_line, print_line, printable, write_whole
 
 if TYPE_CHECKING:
     from ..auditing import Gate
@@ -144,11 +145,11 @@ def gate(
     3: these people are too few to say. Nothing is fitted: decisions or scores are enough.
     """
     with one_clear_line():
-        check_outputs(junit, force=force, inputs=[data, policy])
         from ..auditing import fraction_of, gate, nearest_policy
         from ..tables import read_table
 
         policy = nearest_policy(Path.cwd()) if policy is None else policy
+        check_outputs(junit, force=force, inputs=[data, policy], appended=summary)
         limit = None if max_gap is None else fraction_of(max_gap, "--max-gap")
         how = options.reading(columns, header, skip_lines, encoding)
         with files_of([data]) as (file,):
@@ -185,11 +186,13 @@ def finish(
     stderr: bool = False,
 ) -> None:
     """Write and print a verdict, and exit with its status."""
-    if junit is not None:
-        write_whole(junit, found.to_junit())
     if summary is not None:
-        with summary.open("a", encoding="utf-8", newline="\n") as file:
-            file.write(found.to_markdown())
+        summary.parent.mkdir(parents=True, exist_ok=True)
+    with nullcontext() if summary is None else summary.open("a", encoding="utf-8") as added_to:
+        if junit is not None:
+            write_whole(junit, found.to_junit())
+        if added_to is not None:
+            added_to.write("\n".join(map(printable, found.to_markdown().split("\n"))))
     if as_json:
         echo(json.dumps(found.to_dict(), indent=1, allow_nan=False))
     else:

@@ -183,21 +183,28 @@ def beside(path: Path, ending: str) -> Path:
 
 
 def check_outputs(
-    *paths: Path | None, force: bool, inputs: Sequence[str | Path | None] = ()
+    *paths: Path | None,
+    force: bool,
+    inputs: Sequence[str | Path | None] = (),
+    appended: Path | None = None,
 ) -> None:
-    """Reject before the work what could not be written after it, or would replace an input."""
+    """Reject before the work what could not be written after it, or would replace an input.
+
+    The file that is `appended` to may exist; whatever is there stays.
+    """
     from .._files import is_no_plain_file
 
     read = [Path(name) for name in inputs if name is not None and Path(name).is_file()]
-    given = [path for path in paths if path is not None]
+    given = [path for path in (*paths, appended) if path is not None]
     for path in given:
+        added_to = path == appended and path.exists()
         if path.is_dir():
             raise CommandError(f"{path} is a folder, but a file is to be written. Add a file name.")
-        if is_no_plain_file(path):
+        if is_no_plain_file(path) and not added_to:
             raise CommandError(
                 f"{path} is no plain file, and would be replaced by one. Use another name."
             )
-        if path.exists() and not force:
+        if path.exists() and not (force or added_to):
             raise CommandError(
                 f"{path} exists and is kept. Use --force to replace it, or another name."
             )
@@ -205,6 +212,10 @@ def check_outputs(
             raise CommandError(
                 f"{path} is what is read, so it is kept. Give the output another name."
             )
+        if added_to:
+            if not os.access(path, os.W_OK):
+                raise CommandError(f"{path} cannot be written: you may only read it.")
+            continue
         folder = Path(os.path.realpath(path)).parent
         while not folder.exists() and folder != folder.parent:  # a drive may be missing
             folder = folder.parent
