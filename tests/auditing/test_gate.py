@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.stats import binomtest
 
 from auditing.page.made_up_audit import made_up_audit
 from fairpca import Audit, assert_gate, audit, gate
@@ -129,6 +130,27 @@ def test_wrong_verdicts_are_rare_in_some_samples(name):
         assert wrong_verdicts(shares, populations[seed], 1_000, 60, seed) <= 6 / 60
 
 
+@given(st.integers(20, 400), st.integers(20, 400), st.data())
+def test_the_upper_end_is_never_below_that_of_newcombe(n, m, data):
+    """His method 10, from SciPy's intervals of Wilson: few of a rare outcome say little."""
+    x, y = data.draw(st.integers(0, n)), data.draw(st.integers(0, m))
+    approved = np.concatenate([np.arange(n) < x, np.arange(m) < y]).astype(int)
+    frame = pd.DataFrame({"race": np.repeat(["a", "b"], [n, m]), "approved": approved})
+    if n + m < 100:  # too few for any number
+        return
+    (found,) = gate(frame, "race", decisions="approved", max_gap=0.05).checks
+    (p, p_low, p_high), (q, q_low, q_high) = (
+        (k / of, *binomtest(k, of).proportion_ci(method="wilson")) for k, of in ((x, n), (y, m))
+    )
+    newcombe = max(p - q + np.hypot(p_high - p, q - q_low), q - p + np.hypot(q_high - q, p - p_low))
+    assert found.value == pytest.approx(abs(p - q))
+    assert found.high >= newcombe - 1e-6
+    assert found.low <= found.value <= found.high <= 1.0
+    if min(x, n - x, y, m - y) >= 100:  # where nothing is rare, it is the interval of the audit
+        error = np.sqrt(p * (1 - p) / n + q * (1 - q) / m)
+        assert found.high == pytest.approx(abs(p - q) + 1.96 * error, abs=0.01)
+
+
 @given(
     st.floats(0.0, 0.5),
     st.floats(0.0, 0.3),
@@ -161,7 +183,7 @@ def test_of_many_numbers_one_has_to_exceed_more_clearly():
         frame[f"other{i}"] = rng.choice(["x", "y"], size=len(frame))
     names = ["race", *(f"other{i}" for i in range(30))]
     together = gate(frame, names, decisions="approved", max_gap=0.05)
-    assert together.checks[0].low == alone.checks[0].low > 0.05
+    assert together.checks[0].low <= 0.05 < alone.checks[0].low
     assert together.checks[0].value == pytest.approx(0.0645)
     assert together.checks[0].verdict == together.verdict == "undecided"
 
@@ -196,6 +218,17 @@ def test_the_same_decision_for_all_has_no_gap(decision):
     assert (found.verdict, found.checks[0].value) == ("within", 0.0)
     rate = float(decision in (1, "yes"))
     assert [share for _, share in found.checks[0].groups] == [rate, rate]
+
+
+def test_a_threshold_that_selects_nobody_is_told():
+    frame = people(2000, [0.5, 0.5], [0.5, 0.5])
+    frame["risk"] = np.random.default_rng(6).random(2000)
+    for threshold, said in ((70, "Nobody is selected."), (-1, "Everybody is selected.")):
+        found = gate(frame, "race", scores="risk", threshold=threshold, max_gap=0.05)
+        assert found.verdict == "within"
+        assert said in str(found)
+        assert said in found.to_junit()
+    assert "body" not in str(gate(frame, "race", scores="risk", threshold=0.5, max_gap=0.05))
 
 
 def test_groups_that_are_not_compared_are_named():

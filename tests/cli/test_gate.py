@@ -44,13 +44,13 @@ ASKED = ("gate", "tonight.csv", "--decision", "approved")
         (
             ("-s", "sex", "--max-gap", "5"),
             0,
-            "Within the limit: selection rate",
+            "Within the limit: gap in selection rate",
         ),
-        (("-s", "race", "--max-gap", "5"), 1, "Exceeds the limit: selection rate of approved"),
-        (("-s", "race", "--max-gap", "9"), 3, "Undecided: too few people to say: selection"),
+        (("-s", "race", "--max-gap", "5"), 1, "Limit exceeded: gap in selection rate of approved"),
+        (("-s", "race", "--max-gap", "9"), 3, "Undecided, too few people to say: gap in selection"),
         (("-s", "race", "--max-gap", "9", "--undecided", "pass"), 0, "Undecided, and passes by"),
         (("-s", "race", "--max-gap", "9", "--undecided", "fail"), 1, "Undecided, and fails by"),
-        (("-s", "race", "--min-ratio", "0.9"), 1, "Exceeds the limit: ratio of selection rates"),
+        (("-s", "race", "--min-ratio", "0.9"), 1, "Limit exceeded: ratio of selection rates"),
     ],
 )
 def test_one_line_and_a_status(tonight, command, more, status, begins):
@@ -92,7 +92,7 @@ def test_a_summary_cannot_be_added_to_the_policy(tonight, command):
 
 def test_folders_on_the_way_to_a_summary_are_made(tonight, command):
     assert command(*ASKED, "-s", "race", "--max-gap", "5", "--summary", "a/b.md").exit_code == 1
-    assert (tonight / "a" / "b.md").read_text(encoding="utf-8").startswith("**Exceeds the limit")
+    assert (tonight / "a" / "b.md").read_text(encoding="utf-8").startswith("**Limit exceeded")
 
 
 NO_TABLES = {
@@ -155,6 +155,17 @@ def test_names_of_columns_are_data_in_every_output(tonight, command):
     assert json.loads(values.stdout)["checks"][0]["attribute"].startswith("=cmd|")
 
 
+def test_the_line_says_what_was_compared_and_with_what(tonight, command):
+    frame = pd.read_csv(tonight / "tonight.csv")
+    rates = (frame["approved"] == "yes").groupby(frame["race"]).mean() * 100
+    (line,) = command(*ASKED, "-s", "race", "--max-gap", "5").output.splitlines()
+    assert re.sub(r"interval [\d.]+ to [\d.]+", "interval", line) == (
+        "Limit exceeded: gap in selection rate of approved by race is "
+        f"{rates['a'] - rates['b']:.1f} points (interval), limit 5.0; "
+        f"highest a {rates['a']:.1f} %, lowest b {rates['b']:.1f} %."
+    )
+
+
 def test_files_for_pipelines(tonight, command):
     (tonight / "summary.md").write_text("# Earlier\n", encoding="utf-8")
     files = ("--junit", "gate.xml", "--summary", "summary.md")
@@ -164,7 +175,7 @@ def test_files_for_pipelines(tonight, command):
     assert (suite.get("tests"), suite.get("failures")) == ("2", "1")
     summary = (tonight / "summary.md").read_text(encoding="utf-8")
     assert summary.startswith("# Earlier\n")
-    assert "| selection rate of approved by race |" in summary
+    assert "| gap in selection rate of approved by race |" in summary
     values = command(*ASKED, "-s", "race", "--max-gap", "5", "--json")
     assert json.loads(values.stdout)["verdict"] == "exceeded"
 
@@ -307,6 +318,6 @@ def test_a_test_of_a_user_fails_with_one_line(tonight, command):
     shown = subprocess.run(run, cwd=tonight, capture_output=True, text=True, check=False)
     assert shown.returncode == 1
     assert (
-        "AssertionError: Exceeds the limit: selection rate of approved by race" in shown.stdout
+        "AssertionError: Limit exceeded: gap in selection rate of approved by race" in shown.stdout
     )
     assert "_gate.py" not in shown.stdout  # the traceback ends in the user's line

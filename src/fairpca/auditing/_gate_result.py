@@ -34,11 +34,13 @@ class GateCheck:
 
     @property
     def spoken(self) -> str:
-        """What is compared, in words."""
+        """What is judged, in words."""
+        number, what = "gap in", self.metric.replace("_", " ")
         if self.metric == RATIO:
-            return f"ratio of selection rates of {self.model} by {self.attribute}"
-        what = "mean prediction" if self.unit == "deviations" else self.metric.replace("_", " ")
-        return f"{what} of {self.model} by {self.attribute}"
+            number, what = "ratio of", "selection rates"
+        elif self.unit == "deviations":
+            what = "mean prediction"
+        return f"{number} {what} of {self.model} by {self.attribute}"
 
     def written(self, value: float | None) -> str:
         """Write a number in the unit of this one."""
@@ -53,9 +55,9 @@ class GateCheck:
         bound = "at least" if self.unit == "ratio" else "limit"
         limit = f"{bound} {self.written(self.limit)}"
         if self.value is None:
-            return f"not measured; {limit}{unit}"
+            return f"not measured, {limit}{unit}"
         value, low, high = map(self.written, (self.value, self.low, self.high))
-        return f"{value} ({low} to {high}){unit}; {limit}"
+        return f"{value}{unit} (interval {low} to {high}), {limit}"
 
     @property
     def ends(self) -> str:
@@ -63,8 +65,8 @@ class GateCheck:
         scale, digits = (1, 2) if self.unit == "deviations" else (100, 1)
         percent = "" if self.unit == "deviations" else " %"
         return ", ".join(
-            f"{named(label)} {decimal(scale * rate, digits)}{percent}"
-            for label, rate in self.groups
+            f"{place} {named(label)} {decimal(scale * rate, digits)}{percent}"
+            for place, (label, rate) in zip(("highest", "lowest"), self.groups, strict=False)
         )
 
 
@@ -131,8 +133,8 @@ class Gate:
     def __str__(self) -> str:
         """Return the verdict, the worst number, and how many others there are, in one line."""
         worst = self.worst
-        ends = f" ({worst.ends})" if worst.ends else ""
-        said = f"{self.headline}: {worst.spoken} {worst.numbers}{ends}."
+        ends = f"; {worst.ends}" if worst.ends else ""
+        said = f"{self.headline}: {worst.spoken} is {worst.numbers}{ends}."
         return " ".join(filter(None, [said, worst.note, self._others(worst)]))
 
     def _others(self, worst: GateCheck) -> str:
@@ -149,8 +151,8 @@ class Gate:
         if self.worst.verdict == UNDECIDED and self.verdict != UNDECIDED:
             became = "passes" if self.verdict == WITHIN else "fails"
             return f"Undecided, and {became} by the policy"
-        said = {WITHIN: "Within the limit", EXCEEDED: "Exceeds the limit"}
-        return said.get(self.verdict, "Undecided: too few people to say")
+        said = {WITHIN: "Within the limit", EXCEEDED: "Limit exceeded"}
+        return said.get(self.verdict, "Undecided, too few people to say")
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values for JSON.
