@@ -120,11 +120,12 @@ SCHEMA = $(SMALL)/check-jsonschema --quiet --builtin-schema
 lint-github: .venv-check/made
 	$(SCHEMA) vendor.github-workflows .github/workflows/*.yml
 	$(SCHEMA) custom.github-workflows-require-timeout .github/workflows/*.yml
+	$(SCHEMA) vendor.github-actions action.yml
 	$(SCHEMA) vendor.dependabot .github/dependabot.yml
 	$(SCHEMA) vendor.github-issue-config .github/ISSUE_TEMPLATE/config.yml
 	$(SCHEMA) vendor.github-issue-forms $(filter-out %/config.yml,$(wildcard .github/ISSUE_TEMPLATE/*.yml))
 	$(SCHEMA) vendor.citation-file-format --default-filetype yaml CITATION.cff
-	$(SMALL)/zizmor --offline --quiet .github
+	$(SMALL)/zizmor --offline --quiet .github action.yml
 
 fix: .venv-check/made  ## Auto-format, and fix what the linter can
 	$(SMALL)/ruff check --fix .

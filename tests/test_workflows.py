@@ -1,11 +1,15 @@
 """What `.github` says can be done: steps are commands of the Makefile, paths and versions exist.
 
+The action of action.yml is run as GitHub runs it.
+
 Schemas and known holes of workflows are looked for by `make lint`.
 """
 
+import os
 import re
 import shutil
 import subprocess
+import sys
 import tomllib
 from itertools import product
 from pathlib import Path
@@ -81,12 +85,101 @@ def test_the_core_is_tested_on_every_version_that_is_supported():
 @in_a_checkout
 def test_an_action_is_named_by_its_commit_and_the_same_everywhere():
     used = {}
-    for file in (GITHUB / "workflows").glob("*.yml"):
+    for file in (*(GITHUB / "workflows").glob("*.yml"), ROOT / "action.yml"):
         for line in re.findall("uses: (.*)", file.read_text(encoding="utf-8")):
             action, commit = re.fullmatch(r"([\w./-]+)@([0-9a-f]{40} # v[\d.]+)", line).groups()
             used.setdefault(action, set()).add(commit)
     assert used
     assert {action for action, commits in used.items() if len(commits) > 1} == set()
+
+
+# The action, of which other repositories run the script
+
+DECISIONS = {"within": (41, 40), "exceeded": (60, 40), "undecided": (44, 40)}
+"""How many men and women of 100 are hired."""
+
+OPTIONS = """
+--sensitive sex
+--decision given name; touch pwned
+--max-gap 5
+"""
+
+
+def run_action(folder, **inputs):
+    """Run the script of the action's last step as GitHub does, and return how it ended."""
+    step = loaded(ROOT / "action.yml")["runs"]["steps"][-1]
+    own = {"TABLE", "POLICY", "ARGUMENTS"}
+    given = {"table": "", "policy": "", "arguments": ""} | inputs
+    named = {f"${{{{ inputs.{name} }}}}": value for name, value in given.items()}
+    assert set(step["env"]) == own
+    python = folder / "fairpca-gate" / "bin" / "python"
+    python.parent.mkdir(parents=True, exist_ok=True)
+    python.write_text(f'#!/bin/sh\nexec "{sys.executable}" "$@"\n', encoding="utf-8")
+    python.chmod(0o755)
+    (folder / "run.sh").write_text(step["run"], encoding="utf-8")
+    files = {"GITHUB_STEP_SUMMARY": "summary.md", "GITHUB_OUTPUT": "output"}
+    environment = {
+        **os.environ,
+        "PYTHONPATH": str(ROOT / "src"),
+        "RUNNER_TEMP": str(folder),
+        **{name: str(folder / file) for name, file in files.items()},
+        **{name: named[value] for name, value in step["env"].items()},
+    }
+    command = ["bash", "--noprofile", "--norc", "-eo", "pipefail", str(folder / "run.sh")]
+    return subprocess.run(
+        command, cwd=folder, env=environment, capture_output=True, text=True, check=False
+    )
+
+
+def decided(hired):
+    """Return a table of 2,000 men and 2,000 women, of whom so many of 100 are hired."""
+    rows = ["sex,given name; touch pwned"]
+    for sex, share in zip("mf", hired, strict=True):
+        rows += [f"{sex},{int(i % 100 < share)}" for i in range(2_000)]
+    return "\n".join(rows) + "\n"
+
+
+@in_a_checkout
+@pytest.mark.skipif(shutil.which("bash") is None, reason="needs bash")
+@pytest.mark.parametrize(
+    ("verdict", "status"), [("within", 0), ("exceeded", 1), ("undecided", 3), ("error", 2)]
+)
+def test_the_action_ends_as_the_gate_does(tmp_path, verdict, status):
+    pytest.importorskip("typer", reason="needs the command line")
+    table = decided(DECISIONS.get(verdict, (50, 50)))
+    (tmp_path / "t.csv").write_text(table, encoding="utf-8")
+    name = "none.csv" if verdict == "error" else "t.csv"
+    ran = run_action(tmp_path, table=name, arguments=OPTIONS)
+    assert ran.returncode == status, ran.stderr
+    output = dict(
+        line.split("=", 1) for line in (tmp_path / "output").read_text("utf-8").splitlines()
+    )
+    assert (output["verdict"], output["status"]) == (verdict, str(status))
+    assert Path(output["junit"]).exists() == (tmp_path / "summary.md").exists() == (status != 2)
+    assert not (tmp_path / "pwned").exists()
+    assert len((ran.stdout + ran.stderr).splitlines()) == 1
+    again = run_action(tmp_path, table=name, arguments=OPTIONS)
+    assert again.returncode == status
+
+
+@in_a_checkout
+@pytest.mark.skipif(shutil.which("bash") is None, reason="needs bash")
+@pytest.mark.parametrize("place", ["table", "policy", "arguments"])
+@pytest.mark.parametrize("hostile", ["; touch pwned", "$(touch pwned)", "`touch pwned`", "--help"])
+def test_inputs_of_the_action_are_never_run(tmp_path, place, hostile):
+    pytest.importorskip("typer", reason="needs the command line")
+    (tmp_path / "t.csv").write_text(decided((50, 50)), encoding="utf-8")
+    inputs = {"table": "t.csv", "arguments": OPTIONS, place: hostile}
+    ran = run_action(tmp_path, **inputs)
+    assert not (tmp_path / "pwned").exists()
+    asked = (place, hostile) == ("arguments", "--help")  # an option, as it should be
+    assert ran.returncode == (0 if asked else 2)
+
+
+@in_a_checkout
+def test_the_action_puts_no_input_into_a_script():
+    for step in loaded(ROOT / "action.yml")["runs"]["steps"]:
+        assert "${{" not in step.get("run", "")
 
 
 @in_a_checkout
