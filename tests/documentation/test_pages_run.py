@@ -4,12 +4,15 @@ import json
 import os
 import re
 import runpy
+import textwrap
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from documentation.page_code import FENCES, run_page
-from fairpca import audit
+from fairpca import audit, gate
+from optional_libraries import pandas as pd
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
@@ -71,7 +74,8 @@ NUMBERS = json.loads(DEMO["NUMBERS"].read_text(encoding="utf-8"))
 IN_POINTS = re.compile(
     r"(\d+(?:\.\d+)?)(?: percentage)? points(?: \((?:interval )?([\d.]+) to ([\d.]+)\))?"
 )
-OF_OTHERS = {  # accuracies of the paper
+OF_OTHERS = {  # accuracies of the paper; limits and synthetic tables of gates
+    "docs/howto/ci.md": {"2", "5", "10.1", "7.6", "12.6"},
     "docs/research/balanced.md": {"0.06"},
     "docs/research/reproduction.md": {"0.06"},
 }
@@ -133,6 +137,30 @@ def test_the_page_of_alternatives_has_the_numbers_that_were_measured():
     page = made["PAGE"].read_text(encoding="utf-8")
     numbers = json.loads(made["NUMBERS"].read_text(encoding="utf-8"))
     assert [part for part in made["parts"](numbers) if part not in page] == []
+
+
+def test_the_page_of_gates_has_the_numbers_that_were_measured():
+    made = runpy.run_path(str(ROOT / "examples" / "behind_the_docs" / "gate.py"))
+    page = made["PAGE"].read_text(encoding="utf-8")
+    parts = made["parts"](json.loads(made["NUMBERS"].read_text(encoding="utf-8")))
+    assert [part for part in parts if part not in page] == []
+
+
+def test_policies_and_workflows_of_the_page_of_gates_can_be_read(tmp_path):
+    page = (DOCS / "howto" / "ci.md").read_text(encoding="utf-8")
+    people = pd.DataFrame({"race": ["a", "b"] * 500, "sex": ["f", "m", "m", "f"] * 250})
+    people["approved"], people["repaid"] = np.arange(1000) % 7 > 3, np.arange(1000) % 5 > 1
+    policies = re.findall(r"```toml\n(.*?)```", page, flags=re.DOTALL)
+    assert len(policies) == 2
+    for policy in policies:
+        (tmp_path / "p.toml").write_text(policy, encoding="utf-8")
+        assert gate(people, policy=tmp_path / "p.toml").verdict in ("within", "undecided")
+    yaml = pytest.importorskip("yaml", reason="needs PyYAML, which fairpca[dask] brings")
+    for block in re.findall(r"```yaml\n(.*?)```", page, flags=re.DOTALL):
+        assert isinstance(yaml.safe_load(block), dict)
+    (used,) = re.findall(r"with:\n(.*?)```", page, flags=re.DOTALL)
+    inputs = yaml.safe_load((ROOT / "action.yml").read_text(encoding="utf-8"))["inputs"]
+    assert set(yaml.safe_load(textwrap.dedent(used))) == set(inputs)
 
 
 def test_all_numbers_of_the_page_of_embeddings_are_those_that_were_measured():
