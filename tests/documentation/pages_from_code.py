@@ -19,13 +19,13 @@ options of one, `fairpca --version` the version. Options of several commands sta
 
 | exit status | meaning |
 |--:|---|
-| 0 | success; of `compare`: nothing became worse beyond chance |
-| 1 | `compare`: something became worse beyond chance |
+| 0 | success; `gate`: within the limit; `compare`: nothing became worse beyond chance |
+| 1 | `gate`: the limit is exceeded; `compare`: something became worse beyond chance |
 | 2 | arguments, data or files were rejected; one line gives the reason and what to do |
-| 3 | `compare`: the audits cannot tell |
+| 3 | `gate`: undecided, too few people to say; `compare`: the audits cannot tell |
 | 130, 143 | stopped by Ctrl-C or SIGTERM; no draft, process or copy of the data is left |
 
-No command replaces a file without `--force`.
+`audit --fail-above` ends as `gate` does. No command replaces a file without `--force`.
 
 This page is made from the code: `python tests/documentation/pages_from_code.py`.
 """

@@ -193,7 +193,7 @@ class Gate:
         -------
         text : str
             XML. A number that exceeds its limit has failed; one that is undecided was skipped,
-            or has failed if the policy says so.
+            or has failed if that is the policy.
         """
         left = {WITHIN: "system-out", EXCEEDED: "failure", UNDECIDED: "skipped"}[self.verdict]
         kinds = {WITHIN: "system-out", EXCEEDED: "failure", UNDECIDED: left}
