@@ -11,9 +11,11 @@ from scipy.stats import norm
 from fairpca import metrics
 from fairpca.errors import MissingTargetError, UsageError
 from fairpca.metrics import (
+    Cells,
     explained_difference,
     mean_prediction_difference,
     selection_rate_difference,
+    strata_of,
 )
 
 PARTS = ("explained", "unexplained", "unmatched")
@@ -72,6 +74,28 @@ def test_a_weight_is_so_many_rows(rows, scale):
     repeated = explained_difference(None, d, sensitive_features=z, given=x, between=("b", "a"))
     for of in ("difference", *PARTS):
         assert abs(getattr(weighed, of)) == pytest.approx(abs(getattr(repeated, of)), abs=1e-9)
+
+
+@drawn(people(), st.booleans(), st.integers(0, 2**32 - 1))
+def test_influences_are_what_parts_change_by_with_the_weight_of_a_row(rows, flags, seed):
+    d, z, x, w = rows
+    kept = (w > 0) & (z != "c")
+    rng = np.random.default_rng(seed)
+    groups, strata, w = (z[kept] == "b").astype(int), strata_of(x, len(x)).at(kept), w[kept] * 1.0
+    values = d[kept] * 1.0 if flags else rng.normal(50, 3, size=kept.sum())
+
+    def parts(weights):
+        found = Cells.of(values, groups, strata, weights, flags=flags).split(0, 1)
+        return np.array([getattr(found, of)[0] for of in ("difference", *PARTS)])
+
+    cells = Cells.of(values, groups, strata, w, flags=flags)
+    found = cells.influences(values, groups, w)
+    np.testing.assert_allclose(found.sum(axis=1), 0, atol=1e-9)
+    np.testing.assert_allclose(found[1:].sum(axis=0), found[0], atol=1e-9)
+    step, row = 1e-5, rng.integers(len(w))
+    heavier, lighter = (np.where(np.arange(len(w)) == row, w * (1 + e), w) for e in (step, -step))
+    slope = (parts(heavier) - parts(lighter)) / (2 * step)
+    np.testing.assert_allclose(found[:, row], slope, rtol=1e-5, atol=1e-7)
 
 
 @drawn(people())

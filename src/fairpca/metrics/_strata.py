@@ -153,6 +153,25 @@ class Cells:
         """
         return self.between(a, b)._split()
 
+    def influences(self, z: np.ndarray, groups: np.ndarray, weight: np.ndarray) -> np.ndarray:
+        """Return by how much each row moves the parts of `split(0, 1)`, of shape (4, n).
+
+        These are the rows that were counted, of two groups. With a row's weight times 1 + e, for a
+        small e, a part is larger by e times the influence. Parts are in the order of `Parts`.
+        """
+        where = self.strata.joined((self.w[0] > 0) & (self.w[1] > 0))
+        joined, own = self.between(0, 1), where[self.strata.codes]
+        n_strata = joined.w.shape[1]
+        sums = np.bincount(groups * n_strata + own, weight * z, minlength=2 * n_strata)
+        apart = z - _ratio(sums.reshape(2, n_strata), joined.w)[groups, own]
+        scaled = weight / joined.w.sum(axis=1)[groups]
+        return np.stack(
+            [
+                scaled * (level[groups, own] + slope[groups, own] * apart)
+                for level, slope in joined._slopes().values()
+            ]
+        )
+
     def _split(self) -> Parts | None:
         both = (self.w > 0).all(axis=0)
         if not both.any():
@@ -162,40 +181,16 @@ class Cells:
         r = np.nan_to_num(_ratio(self.wz, w))
         p = np.where(both, w, 0.0) / inside[:, None]
         mean = (w * r).sum(axis=1) / total
-        matched = (p * r).sum(axis=1)
         apart, middle = r[0] - r[1], (r[0] + r[1]) / 2
         explained = float((p[0] - p[1]) @ middle)
         unexplained = float(p.sum(axis=0) @ np.where(both, apart, 0.0)) / 2
         difference = float(mean[0] - mean[1])
         away = difference - explained - unexplained
         seen = inside / total
-
-        # Influences, times the weight of the group: what the stratum gives, and the slope of
-        # deviations from its mean, for each group.
-        sign = np.array([[1.0], [-1.0]])
-        scale = np.where(both, 1.0, 0.0) / seen[:, None]
-
-        def centred(of: np.ndarray) -> np.ndarray:
-            return scale * (of - (p * of).sum(axis=1, keepdims=True))
-
-        others = _ratio(p[::-1], p)  # of the other group's share to the own
-        others[~np.isfinite(others)] = 0.0
-        given = {
-            "difference": (sign * (r - mean[:, None]), np.ones(r.shape)),
-            "explained": (
-                centred(sign * middle),
-                scale * (1 - others) / 2,
-            ),
-            "unexplained": (centred(np.stack([apart, apart]) / 2), scale * (1 + others) / 2),
-            "unmatched": (
-                sign * (r - mean[:, None] - scale * (r - matched[:, None])),
-                1.0 - scale,
-            ),
-        }
         within = self._within()
         extra = self._of_flags(mean)
         errors = {}
-        for name, (level, slope) in given.items():
+        for name, (level, slope) in self._slopes().items():
             spread = (self.w2 * level**2 + slope**2 * within).sum(axis=1)
             more = extra if name in ("difference", "unexplained") else 0.0
             errors[name] = float(np.sqrt(((spread + more) / total**2).sum()))
@@ -207,6 +202,33 @@ class Cells:
             without_counterpart=(float(1 - seen[0]), float(1 - seen[1])) if lonely else (0.0, 0.0),
             n_strata=int(both.sum()),
         )
+
+    def _slopes(self) -> dict[str, tuple[np.ndarray, np.ndarray]]:
+        """Return, for each part, what a stratum gives, and the slope of deviations from its mean.
+
+        They are of shape (2, strata), and influences of rows, times the weight of their group.
+        """
+        w, both = self.w, (self.w > 0).all(axis=0)
+        total, inside = w.sum(axis=1), w[:, both].sum(axis=1)
+        r = np.nan_to_num(_ratio(self.wz, w))
+        p = np.where(both, w, 0.0) / inside[:, None]
+        mean, matched = (w * r).sum(axis=1) / total, (p * r).sum(axis=1)
+        apart, middle, seen = r[0] - r[1], (r[0] + r[1]) / 2, inside / total
+        sign = np.array([[1.0], [-1.0]])
+        scale = np.where(both, 1.0, 0.0) / seen[:, None]
+
+        def centred(of: np.ndarray) -> np.ndarray:
+            return scale * (of - (p * of).sum(axis=1, keepdims=True))
+
+        others = _ratio(p[::-1], p)  # of the other group's share to the own
+        others[~np.isfinite(others)] = 0.0
+        lonely = r - mean[:, None] - scale * (r - matched[:, None])
+        return {
+            "difference": (sign * (r - mean[:, None]), sign * np.ones(r.shape)),
+            "explained": (centred(sign * middle), sign * scale * (1 - others) / 2),
+            "unexplained": (centred(np.stack([apart, apart]) / 2), sign * scale * (1 + others) / 2),
+            "unmatched": (sign * lonely, sign * (1.0 - scale)),
+        }
 
     def _within(self) -> np.ndarray:
         """Return the variances of the cells' sums of w (z - mean), of shape (2, strata)."""
@@ -245,10 +267,12 @@ def strata_of(
     kinds: Mapping[str, str] | None = None,
     name: str = "given",
     coarser: float = 1.0,
+    n_people: int | None = None,
 ) -> Strata:
     """Return the strata of factors; `kinds` says 'categorical' where numbers are codes.
 
-    Bands of numbers are so much `coarser`: for probes, which need rows to learn from.
+    Bands of numbers are so much `coarser`: for probes, which need rows to learn from. They are as
+    many as `n_people` allow where rows are not all counted, such as several of one person.
     """
     check_frames(**{name: given})
     columns = attribute_columns(given, unnamed=name)
@@ -259,7 +283,7 @@ def strata_of(
     codes += [str(of) for of, column in columns.items() if are_categories(column)]
     numbers = {of: None if of in codes else _numbers(found) for of, found in values.items()}
     n_numbers = sum(found is not None for found in numbers.values())
-    most_bands = max(2, round(n_rows ** (1 / (2 + max(1, n_numbers))) / coarser))
+    most_bands = max(2, round((n_people or n_rows) ** (1 / (2 + max(1, n_numbers))) / coarser))
     levels, places, reach = [], [], []
     for of, found in values.items():
         missing = are_missing(found)
