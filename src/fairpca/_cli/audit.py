@@ -91,6 +91,15 @@ def audit(
     ] = None,
     person: options.Person = None,
     weight: options.Weight = None,
+    given: options.Given = None,
+    given_by: Annotated[
+        str,
+        Option(
+            metavar="TEXT",
+            rich_help_panel=COLUMNS,
+            help="Who decided that these factors are legitimate, and why",
+        ),
+    ] = "",
     ignore: options.Ignore = None,
     numeric: options.Numeric = None,
     categorical: options.Categorical = None,
@@ -243,15 +252,15 @@ def audit(
             if max_gap is None
             else fraction_of(max_gap, "--max-gap")
         )
-        given, last = table or "loanapp", LastStep()
+        source, last = table or "loanapp", LastStep()
         with shown_progress("Auditing", quiet=quiet) as report:
             if report is not None:
-                report(0, None, "reading " + ("standard input" if given == "-" else given))
+                report(0, None, "reading " + ("standard input" if source == "-" else source))
             how = {**options.reading(columns, header, skip_lines, encoding), "vectors": vectors}
-            with files_of([given]) as (file,):
+            with files_of([source]) as (file,):
                 read = read_table(file, **how)
-            if file != given:  # a pipe, whose copy is gone
-                read = replace(read, source=given)
+            if file != source:  # a pipe, whose copy is gone
+                read = replace(read, source=source)
             found = measure(
                 read,
                 sensitive or None,
@@ -262,6 +271,8 @@ def audit(
                 decisions=decision or (),
                 person=person,
                 weight=weight,
+                given=given or (),
+                given_by=given_by,
                 missing=missing or (),
                 scale=scale.value,
                 ignore=ignore or (),
@@ -344,6 +355,9 @@ def _print_audit(console: Console, audit: Audit, *, verbose: bool) -> None:
     console.print(Text(printable(_recommended(overview)), style="bold"))
     if people := overview.people():
         console.print(Text(printable(f"Effect: {people}.")))
+    if split := overview.explained(overview.today, overview.attribute):
+        said = f"{split[0].upper()}{split[1:]}. {overview.decided_by()}"
+        console.print(Text(printable(said)))
     for part in _alternatives(audit):
         console.print(part)
     for one in audit.representations:

@@ -6,6 +6,7 @@ What is said is chosen here; how it is said is in the template ``advice.txt.j2``
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from ..metrics import PROBES
@@ -14,6 +15,7 @@ from ._decision import Decision
 from ._evidence import Evidence, largest, parity_of, telling_columns, widest_gap
 from ._judging import ENOUGH_ROWS
 from ._measures import MANY_COLUMNS, TREE_COLUMNS
+from ._overview import explained_in_words
 from ._phrases import in_words, joined, named
 from ._recipes import python_recipe, shell_recipe
 from ._results import (
@@ -94,6 +96,10 @@ def _facts(evidence: Evidence, decision: Decision) -> dict[str, Any]:
     def widest(option: Option, attribute: str) -> Estimate | None:
         return widest_gap([parity.gap for parity in evidence.parities(option, attribute)])
 
+    def split_of(key: str, attribute: str) -> str:
+        (own,) = [one for one in decision.options if one.representation == key]
+        return explained_in_words(evidence, own, attribute)
+
     return {
         **{"audit": audit, "settings": settings, "target": target, "number": number},
         **{"evidence": evidence, "decision": decision, "raw": raw, "chosen": chosen},
@@ -134,6 +140,8 @@ def _facts(evidence: Evidence, decision: Decision) -> dict[str, Any]:
         "worst_parity": evidence.worst_parity,
         "bounds_of": evidence.bounds,
         "beyond_limit": evidence.beyond_limit,
+        "explained": partial(explained_in_words, evidence),
+        "split_of": split_of,
         "tree_columns": TREE_COLUMNS,
         "long": [
             named(evidence.label(one.name))

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.stats import rankdata
 
-from .._attributes import Roles, checked_kinds, listed
+from .._attributes import Roles, checked_kinds, factors_among, listed
 from ..errors import AuditError, TableError, UsageError
-from ..metrics import weight_below
+from ..metrics import Strata, strata_of, weight_below
 from ..models import (
     FEWEST_ROWS,
     AttributePlan,
@@ -23,6 +23,7 @@ from ..models import (
     binary_target,
     numbers_of,
     one_decision,
+    plan_factor,
     plan_target,
     roles_in,
     usual_components,
@@ -66,6 +67,7 @@ def ask(
     decisions: str | Sequence[str] = (),
     person: str | None = None,
     weight: str | None = None,
+    given: str | Sequence[str] = (),
     encoder: TableEncoder | None = None,
     n_components: int | None,
     effort: Effort,
@@ -81,7 +83,9 @@ def ask(
     others = {"person": person, "weight": weight, "score": scores, "decision": decisions}
     roles = roles_in(table, sensitive, target, ignore, **others)
     check_rows(len(table.frame), "")
-    said = checked_kinds(sensitive_kinds, filter(None, [*roles.sensitive, roles.target]))
+    factors = _checked_factors(table, roles, given)
+    kinds_of = filter(None, [*roles.sensitive, roles.target, *factors])
+    said = checked_kinds(sensitive_kinds, kinds_of)
     frame, weights, notices = _weighed(table.frame, roles.weight)
     n_weighed = len(frame)
     frame, y, weights, plan = _with_target(frame, weights, roles.target, said, pos_label, above)
@@ -94,7 +98,9 @@ def ask(
     notices += told
     existing, unknown = _existing_models(frame, roles, plan, y, weights, may_be_constant)
     _check_groups(existing, whole, parts_of_people(people))
-    everybody = Everybody(whole, people, y, weights, existing)
+    n_people = len(np.unique(people))
+    alike = _alike(frame, factors, said, n_people)
+    everybody = Everybody(whole, people, y, weights, existing, alike)
     rng = np.random.default_rng(seed)
     chosen, stands_for = _drawn(everybody, effort, rng)
     attributes = whole
@@ -112,6 +118,9 @@ def ask(
             attributes = _by_people(frame, roles, said, whole, people)
             everybody = replace(everybody, attributes=attributes, people=people)
             _check_groups(existing, attributes, parts_of_people(people))
+    n_judged = min(len(np.unique(people)), 2 * effort.judged_rows)
+    if n_judged < n_people:  # as few bands as those who are judged allow
+        alike = _alike(frame, factors, said, n_judged)
     features = frame[list(roles.features)]
     encoder = TableEncoder() if encoder is None else encoder
     told_of = _noticed(table, frame, roles, attributes, y, encoder.missing)
@@ -140,7 +149,31 @@ def ask(
         encoder=encoder,
         k=n_components or (usual_components(d) if d else 0),
         seed=seed,
+        given=frame[list(factors)] if factors else None,
+        alike=alike,
     )
+
+
+def _checked_factors(table: Table, roles: Roles, given: str | Sequence[str]) -> tuple[str, ...]:
+    """Return the columns of legitimate factors; there has to be a gap that they may explain."""
+    factors = factors_among(list(table.frame.columns), roles, given)
+    if factors and roles.target is None and not (roles.score or roles.decision):
+        raise AuditError(
+            f"given={list(factors)} splits gaps in decisions, but no target, score or decision was "
+            f"named. Name one (--target, --score, --decision), or leave it out."
+        )
+    return factors
+
+
+def _alike(
+    frame: DataFrame, factors: Sequence[str], said: Mapping[str, str], n_people: int
+) -> Strata | None:
+    """Return the strata in which legitimate factors are equal, as fits read them."""
+    if not factors:
+        return None
+    planned = [plan_factor(frame[name], said.get(name)) for name in factors]
+    columns = {plan.name: values for plan, values in planned}
+    return strata_of(columns, len(frame), n_people=n_people)
 
 
 def _people_and_groups(

@@ -52,6 +52,9 @@ class Audit:
     alternatives : list of Alternative, optional
         Plain methods beside ours, each with whether it needs the attribute to decide; None where
         they were not asked for.
+    factors : list of Leak, optional
+        What probes predict from the legitimate factors alone, which may be proxies; None without
+        any.
     changes
         What changed since an earlier audit, if `since` was asked for it.
 
@@ -95,6 +98,9 @@ class Audit:
     proxy_importance: list[ProxyImportance] = doc("Proxies.")
     decision_importance: list[DecisionImportance] = doc("Most influential features.")
     alternatives: list[Alternative] | None = doc("Plain alternatives, where asked for.", None)
+    factors: list[Leak] | None = doc(
+        "What probes predict from the legitimate factors alone: these may be proxies.", None
+    )
     changes: Changes | None = doc("What changed since an earlier audit.", None)
 
     def leakage_of(self, attribute: str) -> list[Leak]:

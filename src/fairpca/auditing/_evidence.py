@@ -15,6 +15,7 @@ from ._results import (
     CurvePoint,
     Downstream,
     Estimate,
+    ExplainedGap,
     Leak,
     Notice,
     Option,
@@ -113,6 +114,16 @@ class Evidence:
     def bounds(self, option: Option, attribute: str) -> Bounds | None:
         """Return what the gap of an attribute may be, where the groups of some are unknown."""
         return widest_bounds(self.parities(option, attribute))
+
+    def explained(self, option: Option, attribute: str) -> ExplainedGap | None:
+        """Return the widest gap of an attribute split by legitimate factors, if there are any."""
+        worst = self.worst_parity(option, attribute)
+        return None if worst is None else worst.explained
+
+    def factors_tell(self, attribute: str) -> Leak | None:
+        """Return how well an attribute is predicted from the legitimate factors alone."""
+        found = [one for one in self.audit.factors or [] if one.attribute == attribute]
+        return largest(found) if found else None
 
     def beyond_limit(self, option: Option) -> Bounds | None:
         """Return the widest bounds of single attributes, if they exceed the limit."""

@@ -14,6 +14,7 @@ from ..models import Measured
 from ._judging import (
     N_RESAMPLES,
     Between,
+    Compared,
     Judged,
     Number,
     Rates,
@@ -31,6 +32,7 @@ from ._results import (
     CurvePoint,
     Downstream,
     Estimate,
+    ExplainedGap,
     GroupRates,
     Leak,
     Notice,
@@ -204,6 +206,60 @@ class Findings:
             bounds=self._bounds(
                 [one.between[position] for one in judged], gaps[level], compared, top, unit
             ),
+            explained=self._explained(
+                [one.compared for one in judged],
+                position,
+                level,
+                np.where(compared, rates[name][0][level], np.nan),
+                top,
+                unit,
+            ),
+        )
+
+    def _explained(
+        self,
+        rounds: Sequence[Compared | None],
+        position: int,
+        level: int,
+        means: np.ndarray,
+        top: float,
+        unit: float,
+    ) -> ExplainedGap | None:
+        """Split the difference between the highest and the lowest mean by legitimate factors.
+
+        Means over rounds are differences of the rates that are shown, as their parts are. Whatever
+        part of the sampling error of its rows a fit turns around, the fit to all rows differs from
+        that mean by the sampling error of a part itself, as it does with whole gaps.
+        """
+        attribute = self.attributes[position]
+        known = [one for one in rounds if one is not None]
+        groups = np.flatnonzero(np.isfinite(means))
+        if not known or attribute.kind == "intersection" or len(groups) < 2:
+            return None
+        high, *_, low = groups[np.argsort(-means[groups], kind="stable")]
+        found = [one.split(position, level, high, low) for one in known]
+        parts = [one[0] for one in found if one is not None]
+        if len(parts) < len(found):
+            return None
+        draws = [one[1] for one in found if one is not None and one[1] is not None]
+
+        def part(place: int, name: str) -> Estimate:
+            values, errors = np.array([getattr(one, name) for one in parts]).T / unit
+            resampled = np.stack([of[place] for of in draws]) / unit if draws else None
+            error = _error_of_next(values, np.mean(errors**2), resampled)
+            found = _estimate(float(values.mean()), float(error), self.confidence, (-top, top))
+            assert found is not None  # both groups have people
+            return found
+
+        return ExplainedGap(
+            higher=attribute.all_labels[high],
+            lower=attribute.all_labels[low],
+            difference=part(0, "difference"),
+            explained=part(1, "explained"),
+            unexplained=part(2, "unexplained"),
+            unmatched=part(3, "unmatched"),
+            alone=np.mean([one.without_counterpart for one in parts], axis=0).tolist(),
+            n_strata=min(one.n_strata for one in parts),
         )
 
     def _bounds(

@@ -3,14 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 from scipy.sparse import csr_matrix
 from scipy.stats import rankdata
 
-from ..metrics import between_groups, group_shares, mean_auc, select_top, shares_up_to, weight_below
+from ..metrics import (
+    Cells,
+    Parts,
+    Strata,
+    between_groups,
+    group_shares,
+    mean_auc,
+    select_top,
+    shares_up_to,
+    weight_below,
+)
 from ..models import FEWEST_ROWS
 from ._splits import Effort, HeldOut, bands
 
@@ -50,7 +60,8 @@ class Judged:
 
     `groups` has, for each attribute, rates by name; `apart` the largest difference of the
     distributions of numbers, and the rows it is known from; `ranked` how one score ranks each group
-    against the others, as AUCs, with errors; `between` what is possible where groups are unknown.
+    against the others, as AUCs, with errors; `between` what is possible where groups are unknown;
+    `compared` what gaps compare, where there are legitimate factors.
     """
 
     utility: Number | None
@@ -62,6 +73,7 @@ class Judged:
     apart: list[tuple[float, float] | None]
     ranked: list[tuple[np.ndarray, np.ndarray] | None]
     between: list[Between | None]
+    compared: Compared | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,6 +87,42 @@ class Between:
     most: np.ndarray
     errors: np.ndarray
     n_unknown: int
+
+
+@dataclass(frozen=True, eq=False)
+class Compared:
+    """Decisions, or predictions of a number, of shape (levels, n), beside groups and factors.
+
+    `codes` are -1 of rows that a model does not know, too. `signs` are those of resamples, None of
+    what exists.
+    """
+
+    values: np.ndarray
+    codes: list[np.ndarray]
+    alike: Strata
+    weights: np.ndarray
+    signs: np.ndarray | None
+
+    def split(
+        self, position: int, level: int, a: int, b: int
+    ) -> tuple[Parts, np.ndarray | None] | None:
+        """Split the rate of group a minus that of b, of an attribute and a level, by the factors.
+
+        With the parts come resamples of them, of shape (4, N_RESAMPLES). None where no stratum has
+        people of both groups.
+        """
+        rows = np.flatnonzero(np.isin(self.codes[position], (a, b)))
+        z, w = self.values[level, rows], self.weights[rows]
+        groups = (self.codes[position][rows] == b).astype(int)
+        cells = Cells.of(z, groups, self.alike.at(rows), w, m=2, flags=z.dtype == bool)
+        parts = cells.split(0, 1)
+        if parts is None:
+            return None
+        if self.signs is None:
+            return parts, None
+        moved = np.zeros((4, len(self.weights)), dtype=np.float32)
+        moved[:, rows] = cells.influences(z.astype(float), groups, w)
+        return parts, moved @ self.signs
 
 
 class Round:
@@ -97,6 +145,7 @@ class Round:
             [np.ones(len(p.places)) if p.weights is None else p.weights for p in parts]
         )
         self.seed = halves[0].rows.seed
+        self.alike = _joined([part.alike for part in parts])
         self.chances = [
             None if of[0] is None else np.concatenate(of)
             for of in zip(
@@ -166,7 +215,23 @@ class Round:
                 None if P is None else self._between(P, scores, decisions, known)
                 for P in self.chances
             ],
+            compared=self._compared(scores, decisions, known, existing),
         )
+
+    def _compared(
+        self,
+        scores: np.ndarray,
+        decisions: np.ndarray | None,
+        known: np.ndarray,
+        existing: str | None,
+    ) -> Compared | None:
+        """Return what gaps compare, where there are factors that may explain them."""
+        if self.alike is None or (decisions is None and self.kind != "number"):
+            return None
+        values = scores[:, :1].astype(float) if decisions is None else decisions
+        codes = [np.where(known, of, -1) for of in self.codes]
+        signs = None if existing else self.signs
+        return Compared(values.T, codes, self.alike, self.weights, signs)
 
     def _between(
         self, P: np.ndarray, scores: np.ndarray, decisions: np.ndarray | None, known: np.ndarray
@@ -392,6 +457,17 @@ class Round:
         shares = shares_up_to(places, c, among=w, m=m)[large]
         rough = np.sort(squares[large] / total[large] ** 2)[-2:]
         return float(np.ptp(shares, axis=0).max()), float(rough.sum())
+
+
+def _joined(parts: Sequence[Strata | None]) -> Strata | None:
+    """Return the strata of the rows of all parts, which are of one table."""
+    known = [part for part in parts if part is not None]
+    if not known:
+        return None
+    codes, numbers = (
+        np.concatenate([getattr(p, of) for p in known]) for of in ("codes", "numbers")
+    )
+    return replace(known[0], codes=codes, numbers=numbers)
 
 
 def compared_groups(counts: np.ndarray) -> np.ndarray:

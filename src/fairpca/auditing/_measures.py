@@ -137,6 +137,13 @@ def measure_existing(held_out: HeldOut, model: ExistingModel, effort: Effort) ->
     return Measures(model.setting, held_out.index, n_columns=1, leakage=leakage)
 
 
+def measure_factors(held_out: HeldOut, factors: np.ndarray, effort: Effort) -> Measures:
+    """Measure what legitimate factors alone tell of attributes: they may be proxies."""
+    own = factors[held_out.places]
+    leakage = _leakage(held_out, own, effort)
+    return Measures(Setting("given"), held_out.index, n_columns=own.shape[1], leakage=leakage)
+
+
 def certify_existing(
     rows: HeldOut, model: ExistingModel, confidence: float
 ) -> list[Certificate | None]:

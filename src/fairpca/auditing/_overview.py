@@ -13,7 +13,7 @@ from ._audit_result import Audit
 from ._evidence import Evidence, largest, parity_of, widest_gap
 from ._phrases import decimal, in_words, joined, named, shortened
 from ._representations import METHODS
-from ._results import EXISTING, Bounds, Estimate, GroupRates, Leak, Option, Parity
+from ._results import EXISTING, Bounds, Estimate, ExplainedGap, GroupRates, Leak, Option, Parity
 
 MET, NOT_MET, NOT_SETTLED = "met", "not met", "not settled"
 
@@ -68,7 +68,8 @@ class GroupLine:
 class Rates:
     """What the groups of one attribute get by each column, with gap and four-fifths ratio.
 
-    Where the groups of some people are unknown, there are bounds of the gap.
+    Where the groups of some people are unknown, there are bounds of the gap; where there are
+    legitimate factors, gaps are explained.
     """
 
     attribute: str
@@ -76,6 +77,7 @@ class Rates:
     gaps: list[Estimate | None]
     ratios: list[Estimate | None]
     bounds: list[Bounds | None]
+    explained: list[ExplainedGap | None]
 
 
 @dataclass(frozen=True)
@@ -154,6 +156,30 @@ class Overview:
             f"{said} The group of {bounds.n_unknown:,} people is unknown: whoever they are, the "
             f"gap is {self.spoken_bounds(bounds)}."
         )
+
+    @property
+    def factors(self) -> str:
+        """The legitimate factors, as in a sentence; empty where none was named."""
+        return joined([self.label(name) for name in self.settings.given or []])
+
+    def explained(self, option: Option | None, attribute: str) -> str:
+        """Say what of a gap the factors explain, and what they do not; empty where nobody can."""
+        return "" if option is None else explained_in_words(self.evidence, option, attribute)
+
+    def split(self, attribute: str) -> list[tuple[str, str]]:
+        """Return what factors explain of the gap of each column, beside its head."""
+        found = [(one.head, self.explained(one.option, attribute)) for one in self.columns()]
+        return [(head, said) for head, said in found if said]
+
+    def decided_by(self) -> str:
+        """Say who decided that the factors are legitimate; empty without factors."""
+        if not self.factors:
+            return ""
+        several = len(self.settings.given or []) > 1
+        what = f"{self.factors} {'are legitimate factors' if several else 'is a legitimate factor'}"
+        if self.settings.given_by:
+            return f"That {what} was decided by {shortened(self.settings.given_by, 300)}."
+        return f"Nobody is named who decided that {what}."
 
     def _statement(self) -> str:
         today = self.today
@@ -252,7 +278,10 @@ class Overview:
         bounds = [
             self.evidence.bounds(one.option, attribute) if one.option else None for one in shown
         ]
-        return Rates(attribute, lines, gaps, ratios, bounds)
+        explained = [
+            self.evidence.explained(one.option, attribute) if one.option else None for one in shown
+        ]
+        return Rates(attribute, lines, gaps, ratios, bounds, explained)
 
     def _rate(self, parity: Parity | None, label: str) -> Estimate | None:
         group = _group(parity, label)
@@ -449,6 +478,40 @@ class Overview:
         percent = "" if self.number else f" % {self.selected}"
         said = f"{unit}{ends[0]}{percent}, {ends[1]} to {ends[2]}"
         return f"{named(group.label)} ({people}, {said})"
+
+
+def explained_in_words(evidence: Evidence, option: Option, attribute: str) -> str:
+    """Say what of a gap legitimate factors explain, and what they do not; empty without any."""
+    found = evidence.explained(option, attribute)
+    if found is None:
+        return ""
+    target, kind = evidence.audit.data.target, evidence.representations[option.representation].kind
+    number = target is not None and target.kind == "number" and kind != "decision"
+    parts = [found.explained, found.unexplained, *([found.unmatched] if any(found.alone) else [])]
+    scale, unit, digits = (1, "standard deviations", 2) if number else (100, "points", 1)
+    if not number and _adds_up(found.difference, parts):
+        digits = 0  # as headlines do
+    whole, explained, left, *alone = (
+        decimal(scale * one.value, digits) for one in (found.difference, *parts)
+    )
+    low, high = (
+        decimal(scale * x, digits) for x in (found.unexplained.low, found.unexplained.high)
+    )
+    are = "is" if explained == "1" else "are"
+    explained = f"none ({explained})" if explained.startswith("-") else explained
+    others = f", and {alone[0]} are of people without a counterpart" if alone else ""
+    given = evidence.audit.settings.given or []
+    factors = joined([shortened(evidence.attribute_label(name)) for name in given])
+    return (
+        f"of {whole} {unit} between {named(found.higher)} and {named(found.lower)}, {explained} "
+        f"{are} explained by {factors}, {left} ({low} to {high}) are not{others}"
+    )
+
+
+def _adds_up(whole: Estimate, parts: Sequence[Estimate]) -> bool:
+    """Whether parts in whole points add up to a whole of one point or more."""
+    rounded = [round(100 * one.value) for one in parts]
+    return whole.value >= _SMALL and sum(rounded) == round(100 * whole.value)
 
 
 def _exists(option: Option) -> bool:

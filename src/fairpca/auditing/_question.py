@@ -12,6 +12,7 @@ import numpy as np
 
 from .._attributes import Roles
 from ..errors import AuditError
+from ..metrics import Strata
 from ..models import FEWEST_ROWS, MOST_GROUPS, Measured, measure_attribute
 from ..tables import Table, TableEncoder, bytes_of_vectors, find_person
 from ._phrases import percent
@@ -33,6 +34,7 @@ class Everybody:
     """All rows of a known target, of which some may have been drawn to fit and to measure.
 
     What needs no fitting is counted here: groups, outcomes, and what models that exist say.
+    `alike` are strata of equal legitimate factors, if there are any.
     """
 
     attributes: list[Measured]
@@ -40,6 +42,7 @@ class Everybody:
     y: np.ndarray | None
     weights: np.ndarray | None
     existing: list[ExistingModel]
+    alike: Strata | None = None
 
     def held_out(self, question: Question, turn: int) -> HeldOut:
         """Return one row of every person as rows of one half, to which nothing was fitted."""
@@ -68,6 +71,7 @@ class Everybody:
             places=rows,
             people=self.people[rows],
             chances=chances_of(self.attributes, rows),
+            alike=None if self.alike is None else self.alike.at(rows),
         )
 
 
@@ -80,7 +84,8 @@ class Question:
     classes from 0 on, or numbers. `weights` have the mean 1, and count a row that was drawn of
     several as often; `existing` are models that exist, and `everybody` all rows.
     `encoder` tells of what kind each column is; what rows are encoded by, their half tells. It is
-    None where there are no features, and what exists is all there is to audit.
+    None where there are no features, and what exists is all there is to audit. `given` are columns
+    of legitimate factors, and `alike` the strata in which they are equal.
     """
 
     table: Table
@@ -100,13 +105,15 @@ class Question:
     encoder: TableEncoder | None
     k: int
     seed: int
+    given: DataFrame | None = None
+    alike: Strata | None = None
     token: str = field(default_factory=lambda: uuid4().hex)
 
     def without_table(self) -> Question:
         """Return what a process needs to measure; the table may have more rows, and columns."""
         nobody = Everybody([], np.empty(0, dtype=int), None, None, [])
         table = replace(self.table, frame=self.table.frame.iloc[:0])
-        return replace(self, table=table, everybody=nobody)
+        return replace(self, table=table, everybody=nobody, given=None, alike=None)
 
     @property
     def n_encoded(self) -> int:
@@ -194,6 +201,7 @@ def prepare(question: Question, split: Split, *, encoded: bool = True) -> HeldOu
         people_train=question.people[split.train],
         encoder=encoder,
         chances=chances_of(question.attributes, held_out),
+        alike=None if question.alike is None else question.alike.at(held_out),
     )
 
 

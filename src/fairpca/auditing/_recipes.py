@@ -48,6 +48,18 @@ def shell_recipe(audit: Audit, setting: Setting) -> str:
     return _command("fit", source, {**given, "out": "model.fairpca"})
 
 
+def conditional_recipe(audit: Audit) -> str:
+    """Return the command that fits fair PCA given the legitimate factors of an audit."""
+    factors, kinds = audit.settings.given or [], audit.settings.sensitive_kinds or {}
+    if _vectors(audit.data) == "":
+        return ""
+    asked = {**_reading(audit.data), **_asked(audit, "fair_pca")}
+    of_factors = {name: kinds[name] for name in factors if name in kinds}
+    asked["sensitive_kinds"] = {**asked.get("sensitive_kinds", {}), **of_factors}
+    source = audit.data.source or "table.csv"
+    return _command("fit", source, {**asked, "given": factors, "out": "model.fairpca"})
+
+
 def audit_again(audit: Audit) -> str:
     """Return what makes this audit again: a command for a file, a call for a frame in memory."""
     settings, data = audit.settings, audit.data
@@ -63,6 +75,8 @@ def audit_again(audit: Audit) -> str:
         decisions=settings.decisions,
         person=settings.person,
         weight=settings.weight,
+        given=settings.given,
+        given_by=settings.given_by or None,
         missing=settings.missing,
         scale=None if settings.scale == "standard" else settings.scale,
         aim=settings.aim,
@@ -100,7 +114,8 @@ def _given(**options: Any) -> dict[str, Any]:
 def _asked(audit: Audit, key: str) -> dict[str, Any]:
     """Return what was asked, as far as fits know it; what was no feature is none there."""
     settings, target = audit.settings, audit.data.target
-    kinds = dict(settings.sensitive_kinds or {})
+    factors = settings.given or []
+    kinds = {n: k for n, k in (settings.sensitive_kinds or {}).items() if n not in factors}
     of_target = {name: kinds.pop(name) for name in [settings.target] if name in kinds}
     no_features = [*settings.scores, *settings.decisions, *filter(None, [settings.person])]
     fits_target = key == "fair_pls" and settings.above is None

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 from ..metrics import PROBES
 
-SCHEMA_VERSION = "4.3"
+SCHEMA_VERSION = "4.4"
 """Changes of the first number break readers; changes of the second add fields."""
 
 
@@ -199,6 +199,12 @@ class Settings:
     missing: list[float] = doc("Numbers that mean missing.")
     scale: str = doc("'standard' or 'rank'.")
     alternatives: bool = doc("Whether plain alternatives were measured.", False)
+    given: list[str] | None = doc(
+        "Columns of legitimate factors, given which gaps are split.", None
+    )
+    given_by: str = doc(
+        "Who decided that these factors are legitimate; empty if nobody is named.", ""
+    )
 
 
 @dataclass(frozen=True)
@@ -281,6 +287,30 @@ class Bounds:
 
 
 @dataclass(frozen=True)
+class ExplainedGap:
+    """A difference split by legitimate factors (conditional demographic parity).
+
+    The parts add up to the difference; negative ones work against it.
+    """
+
+    higher: str = doc("Group with the highest rate or mean of those compared.")
+    lower: str = doc("Group with the lowest.")
+    difference: Estimate = doc(
+        "Between the rates or means of these two, as they are shown; a gap that allows for the "
+        "sampling error of the fit to all rows is larger."
+    )
+    explained: Estimate = doc(
+        "What remains where people of equal factors are treated alike: groups differ in factors."
+    )
+    unexplained: Estimate = doc("Between people of equal factors: the conditional difference.")
+    unmatched: Estimate = doc(
+        "Of people without a counterpart: nobody of the other group has their factors."
+    )
+    alone: list[Number] = doc("Shares of people without a counterpart, of the two groups.")
+    n_strata: Count = doc("Combinations of factors with people of both groups.")
+
+
+@dataclass(frozen=True)
 class Parity:
     """Decisions or predictions, compared between groups."""
 
@@ -302,6 +332,11 @@ class Parity:
     n_compared: Count = doc("Groups compared.")
     n_groups: Count = doc("All groups.")
     bounds: Bounds | None = doc("Of the gap, where the groups of some people are unknown.", None)
+    explained: ExplainedGap | None = doc(
+        "The gap split by legitimate factors: of single attributes; null where no combination of "
+        "factors has people of both groups.",
+        None,
+    )
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from ..errors import AuditError
+from ..metrics import Strata
 from ..models import FEWEST_ROWS
 from ..tables import TableEncoder, equal_pairs
 from ._representations import TrainingRows
@@ -88,7 +89,7 @@ class HeldOut:
     is the share of positive rows, or of each class, among the people that are fitted to. `places`
     are those of the held-out rows in the question's, and `people` whose they are; `people_train`
     whose rows are fitted to. `chances` are, for each attribute that is known in part, its groups'
-    probabilities, NaN where nothing is known.
+    probabilities, NaN where nothing is known. `alike` are strata of equal legitimate factors.
     """
 
     index: int
@@ -106,6 +107,7 @@ class HeldOut:
     all_codes: list[np.ndarray] = field(default_factory=list)
     people_train: np.ndarray = field(default_factory=lambda: np.empty(0, dtype=int))
     chances: list[np.ndarray | None] = field(default_factory=list)
+    alike: Strata | None = None
 
     @property
     def groups(self) -> list[np.ndarray]:
@@ -138,6 +140,7 @@ class HeldOut:
             places=self.places[rows],
             people=self.people[rows],
             chances=[None if of is None else of[rows] for of in self.chances],
+            alike=None if self.alike is None else self.alike.at(rows),
         )
 
     def judged_rows(self, effort: Effort) -> np.ndarray:

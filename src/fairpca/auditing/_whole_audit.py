@@ -34,6 +34,7 @@ from ._measures import (
     measure,
     measure_curve,
     measure_existing,
+    measure_factors,
 )
 from ._phrases import joined
 from ._policy import check_fraction
@@ -46,6 +47,7 @@ from ._results import (
     Alternative,
     Data,
     DecisionImportance,
+    Leak,
     Notice,
     ProxyImportance,
     Setting,
@@ -81,6 +83,8 @@ def audit(
     decisions: str | Sequence[str] = (),
     person: str | None = None,
     weight: str | None = None,
+    given: str | Sequence[str] = (),
+    given_by: str = "",
     missing: Sequence[float] = (),
     scale: str = "standard",
     n_components: int | None = None,
@@ -129,7 +133,8 @@ def audit(
     ignore : sequence of str
         Columns to leave out, such as identifiers.
     sensitive_kinds : dict, optional
-        "categorical" or "numeric", by name of a sensitive column or the target. By default floats
+        "categorical" or "numeric", by name of a sensitive column, the target or a factor. By
+        default floats
         are numeric (a numeric sensitive column is split into two bands), and all else is
         categorical. Integers with many values, such as ages, need it: ``{"age": "numeric"}``.
     scores, decisions : str or sequence of str
@@ -144,6 +149,13 @@ def audit(
         except for duplicates.
     weight : str, optional
         Column of non-negative sample weights, such as those of a survey.
+    given : str or sequence of str
+        Columns of legitimate factors, such as a degree: every gap by a sensitive attribute is split
+        into what they explain and what they do not (conditional demographic parity). They stay
+        features unless they are ignored, too. The limit is about the whole gap.
+    given_by : str, default=""
+        Who decided that these factors are legitimate, and why. Without it, the report says that
+        nobody is named.
     missing : sequence of float
         Numbers of features that stand for missing values, such as 99999.
     scale : {"standard", "rank"}
@@ -243,12 +255,18 @@ def audit(
         decisions=decisions,
         person=person,
         weight=weight,
+        given=given,
         encoder=TableEncoder(scale=scale, missing=missing),
         n_components=n_components,
         effort=effort,
         seed=seed,
         vectors=vectors,
     )
+    if given_by and question.given is None:
+        raise AuditError(
+            f"given_by={given_by!r} says who decided on legitimate factors, but none was named. "
+            f"Name them (given=..., on the command line --given), or leave it out."
+        )
     data = _described(question, title, owner, note, labels)
     by_rows = max(effort.least_rounds, effort.many_rows // len(question.features))
     effort = replace(effort, most_rounds=min(effort.most_rounds, by_rows))
@@ -286,6 +304,8 @@ def audit(
         missing=list(missing),
         scale=scale,
         alternatives=alternatives,
+        given=None if question.given is None else list(question.given),
+        given_by=given_by,
     )
     decision = decide(findings, settings, range(len(question.roles.sensitive)))
     notices = [
@@ -318,6 +338,7 @@ def audit(
         proxy_importance=_proxy_importance(findings, work),
         decision_importance=_decision_importance(findings, decision, work),
         alternatives=_alternatives(work, findings, settings) if alternatives else None,
+        factors=_proxies_among_factors(work, findings),
     )
     found = replace(found, advice=advise(Evidence(found), decision))
     found = replace(found, summary=summarise(Evidence(found), decision))
@@ -373,6 +394,8 @@ class _Work:
         self._n_expected["existing models"] = 2 * effort.n_rounds * len(question.existing)
         self._n_expected["trade-off"] = len(self.splits) * has_target
         self._n_expected["alternatives"] = len(self.splits) * len(plain)
+        factors = question.given is not None
+        self._n_expected["factors"] = min(2 * effort.n_rounds, len(self.splits)) * factors
         if question.roles.features:
             n_rounds = min(effort.n_rounds, len(self.splits))
             self._n_expected["proxies"] = n_rounds * len(question.roles.sensitive)
@@ -536,6 +559,21 @@ def _alternatives(work: _Work, findings: Findings, settings: Settings) -> list[A
         [],
     )
     return told_alternatives(found, settings, question.roles.sensitive)
+
+
+def _proxies_among_factors(work: _Work, findings: Findings) -> list[Leak] | None:
+    """Measure what legitimate factors alone tell of each attribute, as of a representation."""
+    question = work.question
+    if question.given is None:
+        return None
+    factors = TableEncoder().fit(question.given).transform(question.given)
+    jobs: list[_Job] = [
+        ("factors", split, measure_factors, (factors, work.effort))
+        for split in work.splits[: 2 * work.effort.n_rounds]
+    ]
+    measured = work.run("factors", jobs)
+    attributes, target = question.attributes, question.target
+    return Findings(measured, [], findings.rounds, attributes, work.confidence, target, []).leaks
 
 
 def _proxy_importance(findings: Findings, work: _Work) -> list[ProxyImportance]:

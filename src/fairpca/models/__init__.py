@@ -20,6 +20,7 @@ from ._plans import (
     measure_attribute,
     numbers_of,
     one_decision,
+    plan_factor,
     plan_target,
     roles_in,
     weights_of,

@@ -16,7 +16,7 @@ from .._changes_in_words import ChangesInWords
 from .._evidence import Evidence
 from .._overview import Overview
 from .._phrases import decimal, joined, named, significant, whole
-from .._recipes import audit_again
+from .._recipes import audit_again, conditional_recipe
 from .._templates import source, template
 from .figures import page_figures
 from .tables import leakage_tables, page_tables, plain_table
@@ -77,6 +77,7 @@ def render_page(audit: Audit) -> str:
             overview=Overview(audit),
             changes=ChangesInWords(audit) if audit.changes else None,
             command=audit_again(audit),
+            conditional=conditional_recipe(audit),
             write=WRITERS,
             policy=POLICY.format(base64.b64encode(digest).decode()),
             script=script,

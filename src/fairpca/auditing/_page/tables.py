@@ -30,6 +30,7 @@ from .._results import (
     CurvePoint,
     Downstream,
     Estimate,
+    ExplainedGap,
     GroupRates,
     Leak,
     Option,
@@ -97,6 +98,7 @@ def page_tables(evidence: Evidence) -> dict[str, Any]:
     return {
         "first": _first_table(overview),
         "rates": [_rates_table(overview, name) for name in evidence.singles],
+        "given": _given_tables(overview),
         "options": _options_table(evidence),
         "alternatives": _alternatives_table(evidence),
         "costs": _cost_table(overview),
@@ -125,6 +127,9 @@ def _first_table(overview: Overview) -> Table:
     ]
     label = overview.label(rates.attribute)
     rows.append([Cell(f"Largest gap by {label}", tone="total"), *_gap_cells(rates, overview)])
+    scale, digits = (1, 2) if overview.number else (100, 0)
+    for name, parts in _parts(rates, overview.factors, scale, digits):
+        rows.append([Cell(name, tone="other"), *(_part_cell(one, overview) for one in parts)])
     if any(rates.ratios):
         heading = Cell("Four-fifths ratio", ("at least 0.80",), tone="ratio")
         rows.append([heading, *map(_first_ratio, rates.ratios)])
@@ -134,6 +139,70 @@ def _first_table(overview: Overview) -> Table:
             rows.append([Cell(f"Gap by {overview.label(name)}", tone="other"), *cells])
     what = "Mean prediction" if overview.number else f"{overview.selected.capitalize()}, of 100"
     return _filled(f"{what}, by {label}", [what, *(one.head for one in shown)], rows)
+
+
+def _parts(
+    rates: Rates, factors: str, scale: float, digits: int
+) -> list[tuple[str, list[Estimate | None]]]:
+    """Return what factors explain of each gap and what they do not, by the name of the row.
+
+    Where a gap allows for the sampling error of the fit to all rows, the parts are those of the
+    difference of the rates, which comes first.
+    """
+    found = [one for one in rates.explained if one is not None]
+    if not found:
+        return []
+    names = {"explained": f"explained by {factors}", "unexplained": "not explained"}
+    pairs = zip(rates.gaps, rates.explained, strict=True)
+    ends = [(gap.value, of.difference.value) for gap, of in pairs if gap and of]
+    if any(decimal(scale * a, digits) != decimal(scale * b, digits) for a, b in ends):
+        names = {"difference": "difference of the rates shown", **names}
+    if any(any(one.alone) for one in found):
+        names["unmatched"] = "of people without a counterpart"
+    return [
+        (row, [None if one is None else getattr(one, name) for one in rates.explained])
+        for name, row in names.items()
+    ]
+
+
+def _part_cell(part: Estimate | None, overview: Overview) -> Cell:
+    units, digits = Units(overview.target), 2 if overview.number else 0
+    if part is None:
+        return NONE
+    return Cell(decimal(units.scale * part.value, digits), (interval(part, units.scale, digits),))
+
+
+def _given_tables(overview: Overview) -> list[Table]:
+    """Return, for each attribute, the gap of each column in what factors explain, and the rest."""
+    if not overview.factors:
+        return []
+    units, tables = Units(overview.target), []
+    shown = [one for one in overview.columns() if one.option]
+    for name in overview.evidence.singles:
+        rates = overview.rates(name)
+        kept = [place for place, one in enumerate(overview.columns()) if one.option]
+        parts = _parts(rates, overview.factors, units.scale, units.digits)
+        rows = [("Largest gap", rates.gaps), *parts]
+        cells = [
+            [Cell(row.capitalize(), tone="" if place else "total")]
+            + [_gap(of[k], units) if of[k] else NONE for k in kept]
+            for place, (row, of) in enumerate(rows)
+        ]
+        alone = [_alone(rates.explained[k]) for k in kept]
+        if any(cell != NONE for cell in alone):
+            cells.append([Cell("People without a counterpart"), *alone])
+        heads = [overview.label(name), *(one.head for one in shown)]
+        if parts:
+            tables.append(_filled(f"Gap by {overview.label(name)}, split", heads, cells))
+    return tables
+
+
+def _alone(found: ExplainedGap | None) -> Cell:
+    """Return the shares of people whose factors nobody of the other group has."""
+    if found is None or not any(found.alone):
+        return NONE
+    pairs = zip((found.higher, found.lower), found.alone, strict=True)
+    return Cell(", ".join(f"{percent(share, 0)} of {group}" for group, share in pairs))
 
 
 def _rate_text(rate: Estimate | None, overview: Overview) -> str:
