@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from fairpca import Audit, audit
-from fairpca.auditing import Overview, audit_schema
+from fairpca.auditing import Overview, _whole_audit, audit_schema
 from fairpca.auditing._asking import ask
 from fairpca.auditing._findings import Findings
 from fairpca.auditing._judging import Round
@@ -361,7 +361,7 @@ def test_json_schema_and_older_json(found):
     jsonschema.validate(json.loads(found.to_json()), audit_schema())
     assert Audit.from_json(found.to_json()) == found
     old = measured(hired(n=400), "hired").to_dict()
-    assert old.pop("factors") is None
+    assert old.pop("factors") is old.pop("leakage_given") is None
     for name in ("given", "given_by"):
         del old["settings"][name]
     for one in old["downstream"]:
@@ -450,3 +450,49 @@ def test_factors_without_decisions_and_names_without_factors_are_refused():
         measured(table, given="degree")
     with pytest.raises(AuditError, match="given_by='me' says who decided"):
         measured(table, "hired", given_by="me")
+
+
+# What is left among people of equal factors
+
+
+def test_what_is_left_among_people_of_equal_factors(monkeypatch):
+    """Within either level a column tells the sex, in opposite directions; among all it does not."""
+    monkeypatch.setattr(_whole_audit, "QUICK", replace(QUICK, most_rounds=1, joint=True))
+    rng = np.random.default_rng(0)
+    man, degree = rng.random(1600) < 0.5, rng.random(1600) < 0.5
+    table = pd.DataFrame(
+        {
+            "sex": np.where(man, "m", "f"),
+            "degree": np.where(degree, "yes", "none"),
+            "club": rng.normal(size=1600) + np.where(degree, 1.0, -1.0) * man,
+            "skill": rng.normal(size=1600),
+        }
+    )
+    table["hired"] = np.where(table["skill"] + rng.normal(size=1600) > 0, "yes", "no")
+    found = measured(table, "hired", given="degree", max_gap=0.5)
+    (left,) = found.leakage_given
+    assert (left.representation, left.attribute, left.probe) == ("raw", "sex", "linear")
+    X = table[["club", "skill"]]
+    alone = leakage(X, table["sex"], given=table["degree"], random_state=0)
+    assert left.auc.value == pytest.approx(alone.auc, abs=0.02)
+    assert left.auc.high - left.auc.low == pytest.approx(np.diff(alone.interval)[0], rel=0.5)
+    assert left.above_chance
+    among = next(one for one in found.leakage if one.representation == "raw")
+    assert among.auc.value < 0.6 < 0.7 < left.auc.value
+    said = f"predicts sex with AUC {left.auc.value:.2f}"
+    assert re.search(f"a linear model {said} .* among people alike in degree", text_of(found))
+    assert Audit.from_json(found.to_json()) == found
+
+
+def test_quick_audits_do_without_it(found):
+    assert found.leakage_given is None
+    assert "among people alike in" not in text_of(found)
+
+
+def test_nothing_is_left_to_measure_where_no_factor_is_shared(monkeypatch):
+    monkeypatch.setattr(_whole_audit, "QUICK", replace(QUICK, most_rounds=1, joint=True))
+    table = hired(n=600)
+    table["degree"] = table["sex"] + " school"
+    found = measured(table, "hired", given="degree", ignore=["degree"])
+    assert found.leakage_given == []
+    assert "nothing can be split" in text_of(found)

@@ -13,7 +13,7 @@ from scipy.stats import rankdata
 
 from .._attributes import Roles, checked_kinds, factors_among, listed
 from ..errors import AuditError, TableError, UsageError
-from ..metrics import Strata, strata_of, weight_below
+from ..metrics import COARSER, Strata, strata_of, weight_below
 from ..models import (
     FEWEST_ROWS,
     AttributePlan,
@@ -121,6 +121,7 @@ def ask(
     n_judged = min(len(np.unique(people)), 2 * effort.judged_rows)
     if n_judged < n_people:  # as few bands as those who are judged allow
         alike = _alike(frame, factors, said, n_judged)
+    n_probed = min(n_judged // 2, effort.probe_rows)
     features = frame[list(roles.features)]
     encoder = TableEncoder() if encoder is None else encoder
     told_of = _noticed(table, frame, roles, attributes, y, encoder.missing)
@@ -151,6 +152,7 @@ def ask(
         seed=seed,
         given=frame[list(factors)] if factors else None,
         alike=alike,
+        probed_in=_alike(frame, factors, said, n_probed, COARSER),
     )
 
 
@@ -166,14 +168,18 @@ def _checked_factors(table: Table, roles: Roles, given: str | Sequence[str]) -> 
 
 
 def _alike(
-    frame: DataFrame, factors: Sequence[str], said: Mapping[str, str], n_people: int
+    frame: DataFrame,
+    factors: Sequence[str],
+    said: Mapping[str, str],
+    n_people: int,
+    coarser: float = 1.0,
 ) -> Strata | None:
     """Return the strata in which legitimate factors are equal, as fits read them."""
     if not factors:
         return None
     planned = [plan_factor(frame[name], said.get(name)) for name in factors]
     columns = {plan.name: values for plan, values in planned}
-    return strata_of(columns, len(frame), n_people=n_people)
+    return strata_of(columns, len(frame), coarser=coarser, n_people=n_people)
 
 
 def _people_and_groups(

@@ -55,6 +55,9 @@ class Audit:
     factors : list of Leak, optional
         What probes predict from the legitimate factors alone, which may be proxies; None without
         any.
+    leakage_given : list of Leak, optional
+        What a linear probe predicts from the recommended option among people whose factors are
+        equal; None in quick audits.
     changes
         What changed since an earlier audit, if `since` was asked for it.
 
@@ -100,6 +103,11 @@ class Audit:
     alternatives: list[Alternative] | None = doc("Plain alternatives, where asked for.", None)
     factors: list[Leak] | None = doc(
         "What probes predict from the legitimate factors alone: these may be proxies.", None
+    )
+    leakage_given: list[Leak] | None = doc(
+        "What a linear probe predicts among people of equal factors, from the recommended option, "
+        "else from the raw features; null in quick audits.",
+        None,
     )
     changes: Changes | None = doc("What changed since an earlier audit.", None)
 

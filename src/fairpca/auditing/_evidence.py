@@ -125,6 +125,11 @@ class Evidence:
         found = [one for one in self.audit.factors or [] if one.attribute == attribute]
         return largest(found) if found else None
 
+    def leak_given(self, attribute: str) -> Leak | None:
+        """Return what is predicted among people of equal factors, if that was measured."""
+        given = self.audit.leakage_given or []
+        return next((one for one in given if one.attribute == attribute), None)
+
     def beyond_limit(self, option: Option) -> Bounds | None:
         """Return the widest bounds of single attributes, if they exceed the limit."""
         of_singles = [p for name in self.singles for p in self.parities(option, name)]

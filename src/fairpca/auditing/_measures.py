@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
@@ -17,6 +18,8 @@ from ..metrics import (
     PROBES,
     AucDraws,
     Certificate,
+    Strata,
+    aucs_within_strata,
     certified_gap,
     cross_fitted_aucs,
     fit_probe,
@@ -142,6 +145,29 @@ def measure_factors(held_out: HeldOut, factors: np.ndarray, effort: Effort) -> M
     own = factors[held_out.places]
     leakage = _leakage(held_out, own, effort)
     return Measures(Setting("given"), held_out.index, n_columns=own.shape[1], leakage=leakage)
+
+
+def measure_given(held_out: HeldOut, setting: Setting, strata: Strata, effort: Effort) -> Measures:
+    """Measure what a linear probe predicts from one representation within strata of all rows.
+
+    Single attributes are asked for; those of which no stratum has two groups are left out.
+    """
+    T = fit_method(setting, held_out.rows).represent(held_out.X)
+    rng, found = np.random.default_rng([held_out.rows.seed, held_out.index]), {}
+    for position, codes in enumerate(held_out.codes[: len(held_out.rows.sensitive)]):
+        chosen = sampled_with_rare_groups(codes, effort.probe_rows, rng)
+        with suppress(UsageError):
+            found[position, "linear"], _ = aucs_within_strata(
+                T[chosen],
+                codes[chosen],
+                strata.at(held_out.places[chosen]),
+                "linear",
+                effort.folds,
+                effort.permutations,
+                int(rng.integers(2**31 - 1)),
+                sample_weight=weighed_back(held_out.weights, codes, chosen),
+            )
+    return Measures(setting, held_out.index, n_columns=T.shape[1], leakage=found)
 
 
 def certify_existing(

@@ -85,7 +85,7 @@ class Question:
     several as often; `existing` are models that exist, and `everybody` all rows.
     `encoder` tells of what kind each column is; what rows are encoded by, their half tells. It is
     None where there are no features, and what exists is all there is to audit. `given` are columns
-    of legitimate factors, and `alike` the strata in which they are equal.
+    of legitimate factors, `alike` the strata in which they are equal, and `probed_in` coarser ones.
     """
 
     table: Table
@@ -107,13 +107,14 @@ class Question:
     seed: int
     given: DataFrame | None = None
     alike: Strata | None = None
+    probed_in: Strata | None = None
     token: str = field(default_factory=lambda: uuid4().hex)
 
     def without_table(self) -> Question:
         """Return what a process needs to measure; the table may have more rows, and columns."""
         nobody = Everybody([], np.empty(0, dtype=int), None, None, [])
         table = replace(self.table, frame=self.table.frame.iloc[:0])
-        return replace(self, table=table, everybody=nobody, given=None, alike=None)
+        return replace(self, table=table, everybody=nobody, given=None, alike=None, probed_in=None)
 
     @property
     def n_encoded(self) -> int:

@@ -35,6 +35,7 @@ from ._measures import (
     measure_curve,
     measure_existing,
     measure_factors,
+    measure_given,
 )
 from ._phrases import joined
 from ._policy import check_fraction
@@ -339,6 +340,7 @@ def audit(
         decision_importance=_decision_importance(findings, decision, work),
         alternatives=_alternatives(work, findings, settings) if alternatives else None,
         factors=_proxies_among_factors(work, findings),
+        leakage_given=_leakage_given(work, findings, decision),
     )
     found = replace(found, advice=advise(Evidence(found), decision))
     found = replace(found, summary=summarise(Evidence(found), decision))
@@ -395,7 +397,10 @@ class _Work:
         self._n_expected["trade-off"] = len(self.splits) * has_target
         self._n_expected["alternatives"] = len(self.splits) * len(plain)
         factors = question.given is not None
-        self._n_expected["factors"] = min(2 * effort.n_rounds, len(self.splits)) * factors
+        n_probed = min(2 * effort.n_rounds, len(self.splits))
+        self._n_expected["factors"] = n_probed * factors
+        within = factors and effort.joint and bool(question.roles.features)
+        self._n_expected["given"] = n_probed * within
         if question.roles.features:
             n_rounds = min(effort.n_rounds, len(self.splits))
             self._n_expected["proxies"] = n_rounds * len(question.roles.sensitive)
@@ -572,6 +577,23 @@ def _proxies_among_factors(work: _Work, findings: Findings) -> list[Leak] | None
         for split in work.splits[: 2 * work.effort.n_rounds]
     ]
     measured = work.run("factors", jobs)
+    attributes, target = question.attributes, question.target
+    return Findings(measured, [], findings.rounds, attributes, work.confidence, target, []).leaks
+
+
+def _leakage_given(work: _Work, findings: Findings, decision: Decision) -> list[Leak] | None:
+    """Measure what is left among people of equal factors: with what is recommended, if anything."""
+    question, strata = work.question, work.question.probed_in
+    if strata is None or not work.effort.joint or not question.roles.features:
+        return None
+    option = decision.chosen or decision.raw
+    key = "pca" if option.tradeoff else option.representation
+    (setting,) = [one for one in findings.all if str(one) == key]
+    jobs: list[_Job] = [
+        ("given factors", split, measure_given, (setting, strata, work.effort))
+        for split in work.splits[: 2 * work.effort.n_rounds]
+    ]
+    measured = work.run("given", jobs)
     attributes, target = question.attributes, question.target
     return Findings(measured, [], findings.rounds, attributes, work.confidence, target, []).leaks
 

@@ -2,6 +2,7 @@
 
 from ._auc import (
     AucDraws,
+    aucs_within_strata,
     chance_limit,
     chance_p_value,
     cross_fitted_aucs,
@@ -12,7 +13,7 @@ from ._auc import (
 from ._certificate import Certificate, certified_gap
 from ._explained import ExplainedDifference, explained_difference
 from ._inputs import coded_levels, present_values, stratified_rows
-from ._leakage import Leakage, leakage
+from ._leakage import COARSER, Leakage, leakage
 from ._moments import covariance_gap, explained_variance_ratio, mean_gap
 from ._neighbours import neighbours_kept, similarity_correlation
 from ._parity import (

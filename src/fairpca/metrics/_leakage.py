@@ -18,7 +18,8 @@ from ._strata import strata_of
 
 _SURELY = 0.998  # below chance with this confidence, rows are training data but for 1 in 1000
 
-_COARSER = 2.0  # bands of numbers than gaps have: the columns are regressed on them within a band
+COARSER = 2.0
+"""Bands of numbers than gaps have: the columns are regressed on them within a band."""
 
 
 @dataclass(frozen=True)
@@ -325,7 +326,7 @@ def leakage(
             f"levels, use fewer folds, or cut a quantity in two: sensitive_features > "
             f"numpy.median(sensitive_features)."
         )
-    strata = None if given is None else strata_of(given, len(X), coarser=_COARSER)
+    strata = None if given is None else strata_of(given, len(X), coarser=COARSER)
     fits = cv * (1 if strata is None else len(strata.level))
     panel = Panel(None if effort is None else effort / fits)
     strong = isinstance(probe, str) and probe == "strong"
