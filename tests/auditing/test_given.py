@@ -480,13 +480,13 @@ def test_what_is_left_among_people_of_equal_factors(monkeypatch):
     among = next(one for one in found.leakage if one.representation == "raw")
     assert among.auc.value < 0.6 < 0.7 < left.auc.value
     said = f"predicts sex with AUC {left.auc.value:.2f}"
-    assert re.search(f"a linear model {said} .* among people alike in degree", text_of(found))
+    assert re.search(f"a linear model {said} .* among people with equal degree", text_of(found))
     assert Audit.from_json(found.to_json()) == found
 
 
 def test_quick_audits_do_without_it(found):
     assert found.leakage_given is None
-    assert "among people alike in" not in text_of(found)
+    assert "among people with equal" not in text_of(found)
 
 
 def test_nothing_is_left_to_measure_where_no_factor_is_shared(monkeypatch):

@@ -63,14 +63,17 @@ class Strata:
         They join the nearest near one of the same level in which both are, if there is one.
         """
         where = np.arange(len(both))
-        others, known = np.flatnonzero(~both), np.flatnonzero(both)
-        if not self.places.shape[1] or not len(known):
+        if not self.places.shape[1] or not both.any():
             return where
-        steps = np.abs(self.places[others, None] - self.places[None, known])
-        near = (self.level[others, None] == self.level[None, known]) & (steps <= self.reach).all(2)
-        nearest = np.where(near, steps.sum(axis=2), np.inf).argmin(axis=1)
-        found = near.any(axis=1)
-        where[others[found]] = known[nearest[found]]
+        for level in np.unique(self.level[~both]):  # apart, since all pairs may be very many
+            others, known = (np.flatnonzero((self.level == level) & of) for of in (~both, both))
+            if not len(known):
+                continue
+            steps = np.abs(self.places[others, None] - self.places[None, known])
+            near = (steps <= self.reach).all(axis=2)
+            nearest = np.where(near, steps.sum(axis=2), np.inf).argmin(axis=1)
+            found = near.any(axis=1)
+            where[others[found]] = known[nearest[found]]
         return np.unique(where, return_inverse=True)[1]
 
 
