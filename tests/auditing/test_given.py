@@ -392,6 +392,22 @@ def test_the_page_says_what_is_explained_and_that_nobody_is_named(found):
     assert f"With the raw features, {said}." in found.summary.sentences
 
 
+def test_the_page_says_who_is_ahead_where_equal_factors_turn_the_gap_round():
+    table = hired(n=3000, explained=1.0)
+    rng = np.random.default_rng(1)
+    chance = 0.3 + 0.4 * (table["degree"] == "yes") - 0.12 * (table["sex"] == "m")
+    table["hired"] = np.where(rng.random(3000) < chance, "yes", "no")
+    asked = {"decisions": "hired", "ignore": ["degree", "skill", "hobby"], "given": "degree"}
+    found = measured(table, **asked)
+    split = parity_of(found).explained
+    assert split.higher == "m"
+    assert split.unexplained.high < 0
+    assert "are not; with equal degree, f is ahead." in text_of(found)
+    other = measured(hired(n=900), **asked)
+    assert parity_of(other).explained.unexplained.value > 0
+    assert "is ahead" not in text_of(other)
+
+
 def test_the_page_says_who_decided_as_text_and_not_as_markup():
     by = "the board, <b>3 May</b>"
     found = measured(hired(n=600), decisions="hired", given=["degree", "skill"], given_by=by)

@@ -498,13 +498,17 @@ def explained_in_words(evidence: Evidence, option: Option, attribute: str) -> st
         decimal(scale * x, digits) for x in (found.unexplained.low, found.unexplained.high)
     )
     are = "is" if explained == "1" else "are"
+    unit = "point" if whole == "1" and not number else unit
     explained = f"none ({explained})" if explained.startswith("-") else explained
     others = f", and {alone[0]} are of people without a counterpart" if alone else ""
     given = evidence.audit.settings.given or []
     factors = joined([shortened(evidence.attribute_label(name)) for name in given])
+    ahead = f"; with equal {factors}, {named(found.lower)} is ahead"
+    turned = ahead if found.unexplained.high < 0 else ""
     return (
         f"of {whole} {unit} between {named(found.higher)} and {named(found.lower)}, {explained} "
         f"{are} explained by {factors}, {left} ({low} to {high}) are not{others}"
+        f"{turned}"
     )
 
 
