@@ -440,6 +440,8 @@ def test_audits_are_compared_with_and_without_factors(found):
     for before, now in ((found, other), (other, found), (found, found)):
         changed = now.since(before)
         assert changed.changes.numbers
+        told = [note for note in changed.changes.notes if note.startswith("Option given before")]
+        assert len(told) == (before is not now)
         assert Audit.from_json(changed.to_json()) == changed
         changed.to_html()
 

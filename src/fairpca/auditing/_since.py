@@ -477,7 +477,7 @@ class _Both:
     def _settings(self) -> Iterator[str]:
         asked = (
             *("target", "above", "aim", "max_gap", "model", "n_components", "confidence", "quick"),
-            *("person", "weight", "missing", "scale"),
+            *("person", "weight", "missing", "scale", "given"),
         )
         pairs = {name: [getattr(s.audit.settings, name) for s in self._sides] for name in asked}
         pairs["pos_label"] = [t.pos_label if (t := s.audit.data.target) else None
