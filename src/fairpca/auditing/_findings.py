@@ -258,7 +258,8 @@ class Findings:
             explained=part(1, "explained"),
             unexplained=part(2, "unexplained"),
             unmatched=part(3, "unmatched"),
-            alone=np.mean([one.without_counterpart for one in parts], axis=0).tolist(),
+            higher_alone=float(np.mean([one.without_counterpart[0] for one in parts])),
+            lower_alone=float(np.mean([one.without_counterpart[1] for one in parts])),
             n_strata=min(one.n_strata for one in parts),
         )
 

@@ -28,6 +28,7 @@ FOUR_FIFTHS = 0.8
 
 _MOST_NAMED = 3  # groups or columns that a sentence names
 _FEW_PEOPLE = 0.5  # fewer are nobody
+_FEW_ALONE = 0.01  # of a group: fewer without a counterpart, who change nothing, are not told
 _SMALL = 0.01  # gaps below one point are written with a decimal
 _ROUNDING = 1e-6
 
@@ -487,11 +488,11 @@ def explained_in_words(evidence: Evidence, option: Option, attribute: str) -> st
         return ""
     target, kind = evidence.audit.data.target, evidence.representations[option.representation].kind
     number = target is not None and target.kind == "number" and kind != "decision"
-    parts = [found.explained, found.unexplained, *([found.unmatched] if any(found.alone) else [])]
+    parts = [found.explained, found.unexplained, found.unmatched]
     scale, unit, digits = (1, "standard deviations", 2) if number else (100, "points", 1)
     if not number and _adds_up(found.difference, parts):
         digits = 0  # as headlines do
-    whole, explained, left, *alone = (
+    whole, explained, left, alone = (
         decimal(scale * one.value, digits) for one in (found.difference, *parts)
     )
     low, high = (
@@ -500,7 +501,8 @@ def explained_in_words(evidence: Evidence, option: Option, attribute: str) -> st
     are = "is" if explained == "1" else "are"
     unit = "point" if whole == "1" and not number else unit
     explained = f"none ({explained})" if explained.startswith("-") else explained
-    others = f", and {alone[0]} are of people without a counterpart" if alone else ""
+    few = found.most_alone < _FEW_ALONE and float(alone) == 0
+    others = "" if few else f", and {alone} are of people without a counterpart"
     given = evidence.audit.settings.given or []
     factors = joined([shortened(evidence.attribute_label(name)) for name in given])
     ahead = f"; with equal {factors}, {named(found.lower)} is ahead"

@@ -306,8 +306,14 @@ class ExplainedGap:
     unmatched: Estimate = doc(
         "Of people without a counterpart: nobody of the other group has their factors."
     )
-    alone: list[Number] = doc("Shares of people without a counterpart, of the two groups.")
+    higher_alone: Number = doc("Share of the higher group's people without a counterpart.")
+    lower_alone: Number = doc("Share of the lower group's.")
     n_strata: Count = doc("Combinations of factors with people of both groups.")
+
+    @property
+    def most_alone(self) -> float:
+        """The larger share of people without a counterpart."""
+        return max(self.higher_alone, self.lower_alone)
 
 
 @dataclass(frozen=True)

@@ -157,7 +157,7 @@ def _parts(
     ends = [(gap.value, of.difference.value) for gap, of in pairs if gap and of]
     if any(decimal(scale * a, digits) != decimal(scale * b, digits) for a, b in ends):
         names = {"difference": "difference of the rates shown", **names}
-    if any(any(one.alone) for one in found):
+    if any(one.most_alone for one in found):
         names["unmatched"] = "of people without a counterpart"
     return [
         (row, [None if one is None else getattr(one, name) for one in rates.explained])
@@ -199,10 +199,10 @@ def _given_tables(overview: Overview) -> list[Table]:
 
 def _alone(found: ExplainedGap | None) -> Cell:
     """Return the shares of people whose factors nobody of the other group has."""
-    if found is None or not any(found.alone):
+    if found is None or not found.most_alone:
         return NONE
-    pairs = zip((found.higher, found.lower), found.alone, strict=True)
-    return Cell(", ".join(f"{percent(share, 0)} of {group}" for group, share in pairs))
+    shares = {found.higher: found.higher_alone, found.lower: found.lower_alone}
+    return Cell(", ".join(f"{percent(share, 0)} of {group}" for group, share in shares.items()))
 
 
 def _rate_text(rate: Estimate | None, overview: Overview) -> str:
