@@ -42,6 +42,7 @@ class Roles:
     person: str | None = None
     score: tuple[str, ...] = ()
     decision: tuple[str, ...] = ()
+    probability: tuple[str, ...] = ()
 
     @property
     def needed(self) -> list[str]:
@@ -70,6 +71,7 @@ def assign_roles(
     person: str | None = None,
     score: Iterable[str] = (),
     decision: Iterable[str] = (),
+    probability: Iterable[str] = (),
     features: Iterable[str] | None = None,
     ignore: str | Iterable[str] = (),
     file: str | None = None,
@@ -83,7 +85,8 @@ def assign_roles(
     """
     where = "" if file is None else f" in {file}"
     roles = {"sensitive": sensitive, "target": target, "weight": weight, "person": person}
-    roles |= {"score": score, "decision": decision, "ignored": ignore, "features": features}
+    roles |= {"score": score, "decision": decision, "probability": probability}
+    roles |= {"ignored": ignore, "features": features}
     there, taken = set(names), dict[str, str]()
     for role, given in roles.items():
         for name in dict.fromkeys(as_columns(given)):
@@ -97,7 +100,7 @@ def assign_roles(
                 )
             taken[name] = role
     of = {role: tuple(n for n, other in taken.items() if other == role) for role in taken.values()}
-    if "sensitive" not in of:
+    if not {"sensitive", "probability"} & {*of}:
         raise MissingGroupError(
             f"No sensitive column was named{where}, so there is nothing to compare. Name at least "
             f"one of the columns: {listed(names)}."
@@ -116,8 +119,9 @@ def assign_roles(
                 f"called '{copy}', would be a feature. Rename it, or name it too: as sensitive, or "
                 f"to be ignored."
             )
-    ignored, *own = (of.get(role, ()) for role in ("ignored", "score", "decision"))
-    return Roles(chosen, of["sensitive"], target, weight, ignored, person, *own)
+    kept = ("sensitive", "ignored", "score", "decision", "probability")
+    attributes, ignored, *own = (of.get(role, ()) for role in kept)
+    return Roles(chosen, attributes, target, weight, ignored, person, *own)
 
 
 def factors_among(

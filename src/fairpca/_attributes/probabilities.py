@@ -16,6 +16,11 @@ ADD_UP = 0.02
 
 _ROUNDING = 1e-9
 
+_TAKEN = (
+    " Several columns of numbers are taken for the probabilities of groups; pass an attribute as "
+    "one column."
+)
+
 
 def probability_columns(sensitive: Any) -> dict[Any, np.ndarray] | None:
     """Return the columns of a frame, a dict or a matrix if all are numbers, else None.
@@ -31,11 +36,17 @@ def probability_columns(sensitive: Any) -> dict[Any, np.ndarray] | None:
 
 
 def read_probabilities(
-    columns: Mapping[Any, Any], n_rows: int, name: str, *, may_be_missing: bool = False
+    columns: Mapping[Any, Any],
+    n_rows: int,
+    name: str,
+    *,
+    may_be_missing: bool = False,
+    declared: bool = False,
 ) -> np.ndarray:
     """Return probabilities of shape (n_rows, groups), of which those of a row add up to 1.
 
-    If they may be missing, those of a row are NaN where all of them are.
+    If they may be missing, those of a row are NaN where all of them are. If they are not declared
+    to be probabilities, errors say why they are taken for such.
     """
     if len(columns) < 2:
         raise UsageError(
@@ -67,9 +78,8 @@ def read_probabilities(
         row, column = outside[0]
         raise UsageError(
             f"{name} has the probability {P[row, column]:g} of group {list(columns)[column]!r} at "
-            f"position {row}, but probabilities are from 0 to 1: divide percentages by 100. "
-            f"Several columns of numbers are taken for the probabilities of groups; pass an "
-            f"attribute as one column."
+            f"position {row}, but probabilities are from 0 to 1: divide percentages by 100."
+            f"{'' if declared else _TAKEN}"
         )
     P = np.clip(P, 0.0, 1.0)
     total = P.sum(axis=1)

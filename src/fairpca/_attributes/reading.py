@@ -176,7 +176,7 @@ def checked_kinds(kinds: Mapping[Any, str] | None, columns: Iterable[Any]) -> di
     if kinds is not None and not isinstance(kinds, Mapping):
         raise UsageError(
             f"sensitive_kinds={kinds!r} does not say which column is meant. Pass a dict such as "
-            f"{{{columns[0]!r}: 'numeric'}}."
+            f"{{{next(iter(columns), 'age')!r}: 'numeric'}}."
         )
     kinds = {str(name): kind for name, kind in (kinds or {}).items()}
     for name, kind in kinds.items():

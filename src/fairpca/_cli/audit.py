@@ -44,6 +44,7 @@ EXAMPLES = [
     "fairpca audit people.parquet -s gender --quick -o quick.html --json quick.json",
     "fairpca audit loans.csv -s race -t repaid --decision approved --fail-above 5",
     "fairpca audit people.csv --vectors embeddings.npy -s gender -t topic",
+    "fairpca audit loans.csv --probabilities race=p_white,p_black --decision approved",
     "zcat loans.csv.gz | fairpca audit - --sensitive race",
 ]
 
@@ -63,6 +64,15 @@ def audit(
         ),
     ] = None,
     sensitive: options.Sensitive = None,
+    probabilities: Annotated[
+        list[str] | None,
+        Option(
+            metavar="A=P,Q",
+            rich_help_panel=COLUMNS,
+            help="Attribute of which only probabilities of groups are known, a column for each "
+            "(repeatable)",
+        ),
+    ] = None,
     target: options.Target = None,
     pos_label: options.PosLabel = None,
     above: Annotated[
@@ -78,7 +88,7 @@ def audit(
         Option(
             metavar="COLUMN",
             rich_help_panel=COLUMNS,
-            help="Model scores to audit: higher is the positive class (repeatable)",
+            help="Scores to audit: higher is positive (repeatable)",
         ),
     ] = None,
     decision: Annotated[
@@ -242,8 +252,10 @@ def audit(
         from ..tables import read_table
 
         earlier = None if since is None else audit_from_file(since)
-        if earlier is not None and sensitive:
-            check_attributes(earlier.settings.sensitive, sensitive)  # before the work
+        probable = options.probabilities(probabilities)
+        named = [*(sensitive or ()), *probable]
+        if earlier is not None and named:
+            check_attributes(earlier.settings.attributes, named)  # before the work
         if undecided is not None and fail_above is None:
             raise CommandError("--undecided is about --fail-above, which is not given. Add it.")
         most = None if fail_above is None else fraction_of(fail_above, "--fail-above")
@@ -277,6 +289,7 @@ def audit(
                 scale=scale.value,
                 ignore=ignore or (),
                 sensitive_kinds=options.kinds(numeric, categorical),
+                probabilities=probable,
                 n_components=n_components,
                 aim=None if aim is None else aim.value,
                 max_gap=limit,
@@ -400,8 +413,11 @@ def _rates(overview: Overview) -> Table:
         add(limit, _against_limit(overview, rates.gaps), "bold")
     if any(rates.bounds):
         n_unknown = max(one.n_unknown for one in rates.bounds if one)
+        probable = any(one.n_probable for one in rates.bounds if one)
+        with_them = f" with {n_unknown:,} of unknown group" if n_unknown else ""
+        what = f"Gap{' possible' if probable else ''}{with_them}"
         bounds = ("-" if one is None else overview.spoken_bounds(one) for one in rates.bounds)
-        add(f"Gap with {n_unknown:,} of unknown group", bounds)
+        add(what, bounds)
     if any(rates.ratios):
         add("Four-fifths ratio", (_ratio(one) for one in rates.ratios))
     for name in overview.evidence.singles:
@@ -597,7 +613,7 @@ def _fare(audit: Audit) -> Iterator[Table | Text]:
         **{"false_positive_rate": "false pos.", "precision": "precision"},
     }
     names = {one.key: one.name for one in audit.representations}
-    for found, attribute in product(audit.downstream, audit.settings.sensitive):
+    for found, attribute in product(audit.downstream, audit.settings.attributes):
         groups = [g for p in found.parities if p.attribute == attribute for g in p.groups]
         shown = [k for k in kinds if any(getattr(group, k) is not None for group in groups)]
         if not shown:
@@ -618,7 +634,7 @@ def _whose(audit: Audit) -> str:
     for option in audit.advice.options:
         if option.gap_attribute is not None:
             found.setdefault(f"{option.gap_attribute}{_compared(option)}", []).append(option.name)
-    if len(audit.settings.sensitive) == 1 and not any(map(_compared, audit.advice.options)):
+    if len(audit.settings.attributes) == 1 and not any(map(_compared, audit.advice.options)):
         return ""
     said = [f"between the groups of {whose}" for whose in found]
     if len(found) > 1:

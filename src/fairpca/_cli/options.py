@@ -189,6 +189,29 @@ def kinds(numeric: list[str] | None, categorical: list[str] | None) -> dict[str,
     return dict.fromkeys(numeric or (), "numeric") | dict.fromkeys(categorical or (), "categorical")
 
 
+def probabilities(given: list[str] | None) -> dict[str, dict[str, str]]:
+    """Return columns of probabilities by attribute and group, as they are passed on."""
+    found: dict[str, dict[str, str]] = {}
+    for text in given or ():
+        name, _, columns = text.partition("=")
+        pairs = [column.partition(":") for column in columns.split(",")]
+        named = [
+            (group.strip(), (column if colon else group).strip()) for group, colon, column in pairs
+        ]
+        if not name.strip() or not all(group and column for group, column in named):
+            raise CommandError(
+                f"--probabilities {text} does not say which columns have the probabilities of "
+                f"which attribute. Pass a name and a column for each group, such as "
+                f"race=p_white,p_black or race=white:p_white,black:p_black."
+            )
+        if name.strip() in found or len(dict(named)) < len(named):
+            raise CommandError(
+                f"--probabilities {text} names an attribute or a group twice. Name each once."
+            )
+        found[name.strip()] = dict(named)
+    return found
+
+
 def reading(
     columns: str | None, header: bool | None, skip_lines: int, encoding: str | None
 ) -> dict[str, Any]:

@@ -59,8 +59,12 @@ def measure_alternative(
     held_out: HeldOut, setting: Setting, effort: Effort, confidence: float
 ) -> Measures:
     """Measure one alternative on one split; without its library, say what installs it."""
+    plain = ALTERNATIVES[setting.method]
+    if plain.needs_attribute and "probabilities" in held_out.kinds:
+        failure = "It needs the group of each person, and probabilities are all that is known."
+        return Measures(setting, held_out.index, failure=failure)
     try:
-        return ALTERNATIVES[setting.method].measure(held_out, setting, effort, confidence)
+        return plain.measure(held_out, setting, effort, confidence)
     except MissingExtraError as error:
         return Measures(setting, held_out.index, failure=str(error))
 
@@ -171,7 +175,7 @@ def _proxies(held_out: HeldOut, effort: Effort, confidence: float) -> list[str]:
     rows, places = held_out.rows, held_out.encoder.outputs_by_column
     rng = np.random.default_rng([rows.seed, held_out.index])
     beyond = dict.fromkeys(places, 0.0)  # chance, in standard deviations
-    for codes in held_out.codes_train[: len(rows.sensitive)]:
+    for codes in held_out.codes_train[: held_out.n_single]:
         chosen = sampled_with_rare_groups(codes, effort.probe_rows, rng)
         weights = weighed_back(rows.weights, codes, chosen)
         seed = int(rng.integers(2**31 - 1))
@@ -189,7 +193,7 @@ def _proxies(held_out: HeldOut, effort: Effort, confidence: float) -> list[str]:
             spread = float(np.sqrt(np.mean((draws.chance_draws - 0.5) ** 2)))
             if spread > 0:
                 beyond[column] = max(beyond[column], (draws.auc - 0.5) / spread)
-    limit = norm.isf((1 - confidence) / (len(places) * len(rows.sensitive)))
+    limit = norm.isf((1 - confidence) / (len(places) * held_out.n_single))
     return sorted((c for c in places if beyond[c] > limit), key=lambda c: -beyond[c])
 
 
@@ -221,7 +225,7 @@ def _joint_groups(held_out: HeldOut) -> tuple[np.ndarray, np.ndarray]:
 
     It is -1 where an attribute is unknown, and in joint groups with too few rows to fit to.
     """
-    n = len(held_out.rows.sensitive)
+    n = held_out.n_single
     train, held = (np.stack(c[:n], axis=1) for c in (held_out.codes_train, held_out.codes))
     known = train[(train >= 0).all(axis=1)]
     distinct, counts = np.unique(known, axis=0, return_counts=True)
@@ -273,7 +277,7 @@ def _correlation_remover(
     held_out: HeldOut, setting: Setting, effort: Effort, confidence: float
 ) -> Measures:
     """Subtract from every column what the groups explain of it, in new rows by their groups."""
-    n, rows = len(held_out.rows.sensitive), held_out.rows
+    n, rows = held_out.n_single, held_out.rows
     drawn = _drawn_by_weight(held_out)
     of_train, of_held = [], []
     for train, held in zip(held_out.codes_train[:n], held_out.codes[:n], strict=True):

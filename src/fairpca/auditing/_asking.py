@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.stats import rankdata
 
-from .._attributes import Roles, checked_kinds, factors_among, listed
+from .._attributes import Roles, as_columns, checked_kinds, factors_among, listed
 from ..errors import AuditError, TableError, UsageError
 from ..metrics import COARSER, Strata, strata_of, weight_below
 from ..models import (
@@ -31,6 +31,7 @@ from ..models import (
 )
 from ..tables import Table, TableEncoder, check_columns, find_spellings
 from ._phrases import percent
+from ._probabilities import Probable, declared_probabilities
 from ._question import (
     Everybody,
     Question,
@@ -63,6 +64,7 @@ def ask(
     above: float | None = None,
     ignore: Sequence[str],
     sensitive_kinds: Mapping[str, str] | None = None,
+    probabilities: Any = None,
     scores: str | Sequence[str] = (),
     decisions: str | Sequence[str] = (),
     person: str | None = None,
@@ -80,12 +82,15 @@ def ask(
     A decision `may_be_constant` where its gaps are all that is asked: they are 0.
     """
     table = as_table(table, vectors)
+    probable = Probable(declared_probabilities(probabilities, as_columns(sensitive)), seed)
     others = {"person": person, "weight": weight, "score": scores, "decision": decisions}
+    others["probability"] = probable.columns
     roles = roles_in(table, sensitive, target, ignore, **others)
     check_rows(len(table.frame), "")
     factors = _checked_factors(table, roles, given)
     kinds_of = filter(None, [*roles.sensitive, roles.target, *factors])
     said = checked_kinds(sensitive_kinds, kinds_of)
+    probable.check(table.frame, roles)
     frame, weights, notices = _weighed(table.frame, roles.weight)
     n_weighed = len(frame)
     frame, y, weights, plan = _with_target(frame, weights, roles.target, said, pos_label, above)
@@ -94,7 +99,7 @@ def ask(
     n_dropped = len(table.frame) - len(frame)
     notices += _without_target(roles.target, n_weighed - len(frame), n_weighed)
     said.pop(roles.target or "", None)
-    whole, people, told = _people_and_groups(frame, roles, said)
+    whole, people, told = _people_and_groups(frame, roles, said, probable)
     notices += told
     existing, unknown = _existing_models(frame, roles, plan, y, weights, may_be_constant)
     _check_groups(existing, whole, parts_of_people(people))
@@ -115,7 +120,7 @@ def ask(
         people, repeated = copies_in(frame, roles)
         notices += repeated
         if len(np.unique(people)) < len(frame) == len(everybody.people):
-            attributes = _by_people(frame, roles, said, whole, people)
+            attributes = _by_people(frame, roles, said, whole, people, probable)
             everybody = replace(everybody, attributes=attributes, people=people)
             _check_groups(existing, attributes, parts_of_people(people))
     n_judged = min(len(np.unique(people)), 2 * effort.judged_rows)
@@ -153,6 +158,7 @@ def ask(
         given=frame[list(factors)] if factors else None,
         alike=alike,
         probed_in=_alike(frame, factors, said, n_probed, COARSER),
+        probabilities=probable.declared,
     )
 
 
@@ -183,15 +189,16 @@ def _alike(
 
 
 def _people_and_groups(
-    frame: DataFrame, roles: Roles, said: Mapping[str, str]
+    frame: DataFrame, roles: Roles, said: Mapping[str, str], probable: Probable
 ) -> tuple[list[Measured], np.ndarray, list[Notice]]:
     """Return the attributes and the person of every row; without a column, each is a person."""
-    whole = attributes_in(frame, roles, said)
+    everybody = np.arange(len(frame))
+    whole = attributes_in(frame, roles, said, probable=probable.measured(frame, everybody))
     if roles.person is None:
-        return whole, np.arange(len(frame)), []
+        return whole, everybody, []
     people, told = named_people(frame[roles.person])
     if people.max() + 1 < len(frame):
-        whole = _by_people(frame, roles, said, whole, people)
+        whole = _by_people(frame, roles, said, whole, people, probable)
     return whole, people, told
 
 
@@ -201,10 +208,12 @@ def _by_people(
     said: Mapping[str, str],
     found: Sequence[Measured],
     people: np.ndarray,
+    probable: Probable,
 ) -> list[Measured]:
     """Return the attributes again, where what is rare is decided by different people."""
     kinds = {**said, **{a.name: "numeric" for a in found if a.kind == "numeric"}}
-    return attributes_in(frame, roles, kinds, parts_of_people(people))
+    measured = probable.measured(frame, people)
+    return attributes_in(frame, roles, kinds, parts_of_people(people), measured)
 
 
 def _drawn(
@@ -471,13 +480,14 @@ def _noticed(
     y: np.ndarray | None,
     missing_numbers: Sequence[float],
 ) -> list[Notice]:
-    looked_at = [c for c in frame if roles.of(c) in ("feature", "sensitive", "target")]
+    used = ("feature", "sensitive", "probability", "target")
+    looked_at = [c for c in frame if roles.of(c) in used]
     shown = frame[looked_at]
     if y is not None and y.dtype == bool and frame[roles.target].nunique() > 2:
         shown = shown.assign(
             **{str(roles.target): y}
         )  # of several values, the positive class matters
-    named = list(roles.sensitive), roles.target
+    named = [*roles.sensitive, *roles.probability], roles.target
     found = check_columns(shown, *named, renamed=table.renamed, missing=missing_numbers)
     told = [notice_of(notice) for notice in found if notice.kind != "spelling"]
     written = [c for c in table.frame if c in looked_at or roles.of(c) == "decision"]
@@ -488,7 +498,8 @@ def _noticed(
             continue
         told += _without_group(attribute)
         if attribute.note:
-            kind = "numeric_attribute" if attribute.kind == "numeric" else "small_group"
+            kinds = {"numeric": "numeric_attribute", "probabilities": "probabilities"}
+            kind = kinds.get(attribute.kind, "small_group")
             unmeasured = float(np.count_nonzero(attribute.codes < 0))
             text = f"{attribute.name}: {attribute.note}"
             told.append(Notice(kind, "info", attribute.name, "", unmeasured, text))

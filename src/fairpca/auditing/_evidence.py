@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import fields
 
 from ._audit_result import Audit
+from ._phrases import joined, named
 from ._results import (
     EXISTING,
     Bounds,
@@ -44,7 +45,8 @@ class Evidence:
     """What recommendation, summary and page are made from.
 
     `fitted` are the representations that did not fail, `singles` the names of the attributes that
-    are not intersections; probes and models are in the order in which they first occur.
+    are not intersections, `probable` of those whose groups are probabilities; probes and models are
+    in the order in which they first occur.
     """
 
     def __init__(self, audit: Audit) -> None:
@@ -52,6 +54,7 @@ class Evidence:
         self.representations = {one.key: one for one in audit.representations}
         self.fitted = [one for one in audit.representations if not one.failure]
         self.singles = [one.name for one in audit.data.attributes if one.kind != "intersection"]
+        self.probable = [one.name for one in audit.data.attributes if one.kind == "probabilities"]
         self.probes = list(dict.fromkeys(one.probe for one in audit.leakage))
         self.models = list(dict.fromkeys(one.model for one in audit.downstream))
         self.leak = {(one.representation, one.attribute, one.probe): one for one in audit.leakage}
@@ -133,8 +136,60 @@ class Evidence:
     def beyond_limit(self, option: Option) -> Bounds | None:
         """Return the widest bounds of single attributes, if they exceed the limit."""
         of_singles = [p for name in self.singles for p in self.parities(option, name)]
-        found = widest_bounds(of_singles)
+        found = widest_bounds([p for p in of_singles if p.attribute not in self.probable])
         return found if found and found.high > self.audit.settings.max_gap else None
+
+    def assumed(self, option: Option) -> str:
+        """Return what must hold for the verdict on an option where groups are probabilities.
+
+        Nothing, where the verdict is not about them; and whatever decisions depend on, where bounds
+        are on the same side of the limit.
+        """
+        limit, gap = self.audit.settings.max_gap, option.gap
+        of = {name: self.bounds(option, name) for name in self.probable}
+        unsure = {name: bounds for name, bounds in of.items() if bounds is not None}
+        if gap is None or gap.low <= limit < gap.high:
+            return ""
+        settled = all(bounds.high <= limit for bounds in unsure.values())
+        if gap.low > limit:
+            gaps = {n: widest_gap([p.gap for p in self.parities(option, n)]) for n in self.singles}
+            above = {name for name, one in gaps.items() if one is not None and one.low > limit}
+            if above - unsure.keys():
+                return ""
+            settled = any(unsure[name].low > limit for name in above)
+        if not unsure:
+            return ""
+        more = "" if settled else f" and {self.decided} do not depend on the group beyond them"
+        return f"probabilities of groups are calibrated{more}"
+
+    @property
+    def decided(self) -> str:
+        """What gaps compare: decisions, or predictions of a number."""
+        target = self.audit.data.target
+        return "predictions" if target is not None and target.kind == "number" else "decisions"
+
+    @property
+    def assumption(self) -> str:
+        """What numbers mean where groups are probabilities; empty where they are known."""
+        if not self.probable:
+            return ""
+        whose = joined([named(self.attribute_label(name)) for name in self.probable])
+        if not self.audit.downstream:
+            return f"Groups of {whose} are probabilities: leakage is that of the proxy."
+        return (
+            f"Groups of {whose} are probabilities: gaps are right if these are calibrated and "
+            f"{self.decided} do not depend on the group beyond them; where they do, gaps are "
+            f"usually too small."
+        )
+
+    def told_of_bounds(self, bounds: Bounds, ends: str) -> str:
+        """Say why there are bounds, and how large the gap may be."""
+        n = f"{bounds.n_unknown:,}"
+        if not bounds.n_probable:
+            return f"The group of {n} people is unknown: whoever they are, the gap is {ends}."
+        others = f", and whoever the {n} people of unknown group are" if bounds.n_unknown else ""
+        whatever = f"whatever {self.decided} depend on{others}"
+        return f"If probabilities are calibrated, the gap is {ends}, {whatever}."
 
     def readable(self, option: Option) -> str:
         """Return the key of what a model that rescales its inputs reads: above lambda 0, PCA."""

@@ -166,6 +166,7 @@ class Findings:
 
         name, unit = self.compared_rate(judged)
         top = float("inf") if name == "mean_score" else 1.0
+        in_common = _in_common([one.groups[position][name] for one in judged])
         gaps = [
             largest_difference(of_rounds(name, level), self.confidence, top, unit)
             for level in range(len(rates[name][0]))
@@ -189,7 +190,9 @@ class Findings:
             attribute=attribute.name,
             level=self.target.classes[level] if self.target and len(gaps) > 1 else None,
             gap=gaps[level],
-            ratio=self._ratio(rates[name], level, compared) if name != "mean_score" else None,
+            ratio=self._ratio(rates[name], level, compared, in_common)
+            if name != "mean_score"
+            else None,
             true_positive_gap=gap("true_positive_rate"),
             false_positive_gap=gap("false_positive_rate"),
             precision_gap=gap("precision"),
@@ -291,6 +294,7 @@ class Findings:
         any_pair = norm.ppf(1 - (1 - self.confidence) / (2 * (apart.sum() // 2)))
         return Bounds(
             n_unknown=round(np.mean([one.n_unknown for one in known])),
+            n_probable=round(np.mean([one.n_probable for one in known])),
             smallest=min(gap.value, max(0.0, float((-values).max()))),
             largest=max(gap.value, min(top, float(values.max()))),
             low=min(gap.low, max(0.0, float((-values - any_pair * error).max()))),
@@ -324,7 +328,11 @@ class Findings:
         )
 
     def _ratio(
-        self, rates: tuple[np.ndarray, np.ndarray], level: int, compared: np.ndarray
+        self,
+        rates: tuple[np.ndarray, np.ndarray],
+        level: int,
+        compared: np.ndarray,
+        in_common: np.ndarray | None = None,
     ) -> Estimate | None:
         """Return the smallest over the largest rate.
 
@@ -343,6 +351,9 @@ class Findings:
         pairs = np.stack(np.triu_indices(len(v), 1))
         apart = np.abs(np.log(v[pairs[0]] / v[pairs[1]]))
         error = np.hypot(*(e / v)[pairs])
+        if in_common is not None:
+            both = in_common[level][compared][:, compared][known][:, known][tuple(pairs)]
+            error = np.sqrt(np.maximum(error**2 - 2 * both / np.prod(v[pairs], axis=0), 0.0))
         low = np.exp(-np.max(apart + norm.ppf(0.5 + self.confidence / 2) * error))
         high = np.exp(-max(0.0, float(np.max(apart - any_of_all * error))))
         return Estimate(ratio, float(min(low, ratio)), float(max(high, ratio)))
@@ -527,7 +538,7 @@ class Findings:
                 self._certified.get(setting, measures[0].certificates),
                 strict=False,
             )
-            if found is not None
+            if found is not None and attribute.kind != "probabilities"  # drawn groups are no one's
         ]
 
     def notices(self) -> list[Notice]:
@@ -620,6 +631,11 @@ def mean_of_rounds(rounds: Sequence[Rates]) -> tuple[np.ndarray, np.ndarray]:
     if rounds[0].draws is not None:
         draws = _stacked(rounds, "draws")
     return values.mean(axis=0), _error_of_next(values, np.mean(errors**2, axis=0), draws)
+
+
+def _in_common(rounds: Sequence[Rates]) -> np.ndarray | None:
+    """Return the covariances of groups' rates, None where no one counts in several groups."""
+    return None if rounds[0].shared is None else _stacked(rounds, "shared").mean(axis=0)
 
 
 def _stacked(rounds: Sequence[Rates], part: str) -> np.ndarray:
@@ -716,15 +732,21 @@ def largest_difference(
     def between(of: np.ndarray) -> np.ndarray:
         return np.asarray(of[:, pairs[0]] - of[:, pairs[1]])
 
-    apart, sampling = between(values), np.mean(errors[:, pairs] ** 2, axis=0).sum(axis=0)
+    def variance(of: str, together: str) -> np.ndarray:
+        """Return that of the differences; groups have people in common where these are unsure."""
+        alone = np.mean((_stacked(rounds, of) / unit)[:, pairs] ** 2, axis=0).sum(axis=0)
+        if getattr(rounds[0], together) is None:
+            return np.asarray(alone)
+        both = _stacked(rounds, together).mean(axis=0)[pairs[0], pairs[1]] / unit**2
+        return np.asarray(np.maximum(alone - 2 * both, 0.0))
+
+    apart, sampling = between(values), variance("errors", "shared")
     value = mean = np.abs(apart.mean(axis=0))
     draws = None if rounds[0].draws is None else between(_stacked(rounds, "draws") / unit)
     error = _error_of_next(apart, sampling, draws)
     if draws is not None and len(rounds) >= _ENOUGH_SWINGS:
         swing = np.nanmean(between(_stacked(rounds, "swings") / unit) ** 2, axis=0)
-        chance = np.mean((_stacked(rounds, "swing_errors") / unit)[:, pairs] ** 2, axis=0).sum(
-            axis=0
-        )
+        chance = variance("swing_errors", "swings_shared")
         turned = np.sqrt(np.divide(swing, chance, out=np.zeros_like(mean), where=chance > 0)) - 1
         extra = np.maximum(2 * np.clip(turned, 0, 1) - 1, 0) * sampling
         value = _mean_size(mean, np.sqrt(extra))

@@ -22,7 +22,7 @@ from ..metrics import (
     weight_below,
 )
 from ..models import FEWEST_ROWS
-from ._splits import Effort, HeldOut, bands
+from ._splits import Effort, HeldOut, Members, bands, members
 
 N_RESAMPLES = 200
 """So many times people are resampled to see how often a setting would be recommended."""
@@ -39,7 +39,9 @@ class Rates:
     """A share or mean of every group, of shape (levels, m), with errors, and resamples of it.
 
     `swings` are half of what the first half has more than the second, and `swing_errors` what they
-    vary by from round to round, as halves are drawn: alike in outcomes.
+    vary by from round to round, as halves are drawn: alike in outcomes. Where people count in
+    several groups, of which only probabilities are known, errors go together: `shared` and
+    `swings_shared` are the covariances of groups, of shape (levels, m, m).
     """
 
     values: np.ndarray
@@ -47,11 +49,17 @@ class Rates:
     swings: np.ndarray | None = None
     swing_errors: np.ndarray | None = None
     draws: np.ndarray | None = None
+    shared: np.ndarray | None = None
+    swings_shared: np.ndarray | None = None
 
     def at(self, level: int, groups: np.ndarray) -> Rates:
         """Return one level, of some groups."""
         parts = (self.values, self.errors, self.swings, self.swing_errors, self.draws)
-        return Rates(*(None if of is None else of[level][groups] for of in parts))  # type: ignore[arg-type]
+        pairs = (self.shared, self.swings_shared)
+        return Rates(
+            *(None if of is None else of[level][groups] for of in parts),  # type: ignore[arg-type]
+            *(None if of is None else of[level][groups][:, groups] for of in pairs),
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,24 +89,25 @@ class Between:
     """What differences of groups may be of an attribute that is known in part.
 
     `most` and `errors` have shape (levels, m, m): by how much each group's rate may exceed each
-    other's, whoever the `n_unknown` people are.
+    other's, whoever the `n_unknown` people are, and those of whom probabilities are known.
     """
 
     most: np.ndarray
     errors: np.ndarray
     n_unknown: int
+    n_probable: int
 
 
 @dataclass(frozen=True, eq=False)
 class Compared:
     """Decisions, or predictions of a number, of shape (levels, n), beside groups and factors.
 
-    `codes` are -1 of rows that a model does not know, too. `signs` are those of resamples, None of
-    what exists.
+    `members` are those of each attribute's groups that a model knows. `signs` are those of
+    resamples, None of what exists.
     """
 
     values: np.ndarray
-    codes: list[np.ndarray]
+    members: list[Members]
     alike: Strata
     weights: np.ndarray
     signs: np.ndarray | None
@@ -111,18 +120,19 @@ class Compared:
         With the parts come resamples of them, of shape (4, N_RESAMPLES). None where no stratum has
         people of both groups.
         """
-        rows = np.flatnonzero(np.isin(self.codes[position], (a, b)))
-        z, w = self.values[level, rows], self.weights[rows]
-        groups = (self.codes[position][rows] == b).astype(int)
+        of = self.members[position]
+        at = np.flatnonzero(np.isin(of.codes, (a, b)))
+        rows, groups = of.rows[at], (of.codes[at] == b).astype(int)
+        z, w = self.values[level, rows], self.weights[rows] * of.chances[at]
         cells = Cells.of(z, groups, self.alike.at(rows), w, m=2, flags=z.dtype == bool)
         parts = cells.split(0, 1)
         if parts is None:
             return None
         if self.signs is None:
             return parts, None
-        moved = np.zeros((4, len(self.weights)), dtype=np.float32)
-        moved[:, rows] = cells.influences(z.astype(float), groups, w)
-        return parts, moved @ self.signs
+        influences, n = cells.influences(z.astype(float), groups, w), len(self.weights)
+        moved = np.stack([np.bincount(rows, one, minlength=n) for one in influences])
+        return parts, moved.astype(np.float32) @ self.signs
 
 
 class Round:
@@ -152,6 +162,11 @@ class Round:
                 *(part.chances or [None] * len(self.sizes) for part in parts), strict=True
             )
         ]
+
+    @cached_property
+    def members(self) -> list[Members]:
+        """Who counts in which group of each attribute."""
+        return [members(c, P) for c, P in zip(self.codes, self.chances, strict=True)]
 
     @cached_property
     def signs(self) -> np.ndarray:
@@ -186,10 +201,8 @@ class Round:
         draws = np.zeros(N_RESAMPLES)
         if utility is not None and not existing:  # what exists does not compete
             draws = influence.astype(np.float32) @ self.signs
-        counts = [
-            np.bincount(c[known & (c >= 0)], minlength=m)
-            for c, m in zip(self.codes, self.sizes, strict=True)
-        ]
+        scored = [of.among(known) for of in self.members]
+        counts = [of.counts(m) for of, m in zip(scored, self.sizes, strict=True)]
         number = self.kind == "number" and existing != "decision"
         return Judged(
             utility=utility,
@@ -197,41 +210,40 @@ class Round:
             rank=self._rank(scores[:, 0], self._models(known, existing)) if number else None,
             accuracy=self._accuracy(decisions, known),
             groups=[
-                self._by_group(scores, decisions, codes, known & (codes >= 0), m, not existing)
-                for codes, m in zip(self.codes, self.sizes, strict=True)
+                self._by_group(scores, decisions, of, m, not existing)
+                for of, m in zip(scored, self.sizes, strict=True)
             ],
             counts=counts,
             apart=[
-                self._apart(scores[:, 0], c, n, known) if number or existing == "score" else None
-                for c, n in zip(self.codes, counts, strict=True)
+                self._apart(scores[:, 0], of, n) if number or existing == "score" else None
+                for of, n in zip(scored, counts, strict=True)
             ],
             ranked=[
-                self._ranked(scores[:, 0], c, m, self._models(known, existing))
+                self._ranked(scores[:, 0], of, m, self._models(known, existing))
                 if scores.shape[1] == 1 and existing != "decision"
                 else None
-                for c, m in zip(self.codes, self.sizes, strict=True)
+                for of, m in zip(scored, self.sizes, strict=True)
             ],
             between=[
                 None if P is None else self._between(P, scores, decisions, known)
                 for P in self.chances
             ],
-            compared=self._compared(scores, decisions, known, existing),
+            compared=self._compared(scores, decisions, scored, existing),
         )
 
     def _compared(
         self,
         scores: np.ndarray,
         decisions: np.ndarray | None,
-        known: np.ndarray,
+        scored: list[Members],
         existing: str | None,
     ) -> Compared | None:
         """Return what gaps compare, where there are factors that may explain them."""
         if self.alike is None or (decisions is None and self.kind != "number"):
             return None
         values = scores[:, :1].astype(float) if decisions is None else decisions
-        codes = [np.where(known, of, -1) for of in self.codes]
         signs = None if existing else self.signs
-        return Compared(values.T, codes, self.alike, self.weights, signs)
+        return Compared(values.T, scored, self.alike, self.weights, signs)
 
     def _between(
         self, P: np.ndarray, scores: np.ndarray, decisions: np.ndarray | None, known: np.ndarray
@@ -249,7 +261,8 @@ class Round:
             of = between_groups(values[known].astype(float), P[:, there], w, unknown)
             found[0, level][np.ix_(there, there)] = of.most
             found[1, level][np.ix_(there, there)] = of.most_errors
-        return Between(found[0], found[1], int(np.count_nonzero(unknown)))
+        probable = ((P > 0) & (P < 1)).any(axis=1)
+        return Between(found[0], found[1], int(unknown.sum()), int(probable.sum()))
 
     def _models(self, known: np.ndarray, existing: str | None) -> list[np.ndarray]:
         """Return the rows that each model has scored: all of one that exists, else the halves."""
@@ -284,33 +297,32 @@ class Round:
         self,
         scores: np.ndarray,
         decisions: np.ndarray | None,
-        codes: np.ndarray,
-        inside: np.ndarray,
+        of: Members,
         m: int,
         competes: bool,
     ) -> dict[str, Rates]:
-        """Return what is counted of each group; rows that are not `inside` do not count."""
-        codes = np.where(inside, codes, 0)
+        """Return what is counted of each group, among its members."""
+        everybody = np.ones(len(scores), dtype=bool)
         found: dict[str, Rates] = {}
         if decisions is not None:
             levels, yes = list(decisions.T), self._positive(decisions.shape[1])
             found["selection_rate"] = self._rates(
-                levels, [inside] * len(levels), codes, m, competes
+                levels, [everybody] * len(levels), of, m, competes
             )
             if yes is not None:
                 for name, flags, among in (
-                    ("true_positive_rate", levels, [inside & y for y in yes]),
-                    ("false_positive_rate", levels, [inside & ~y for y in yes]),
-                    ("precision", yes, [inside & d for d in levels]),
+                    ("true_positive_rate", levels, yes),
+                    ("false_positive_rate", levels, [~y for y in yes]),
+                    ("precision", yes, levels),
                 ):
-                    found[name] = self._rates(flags, among, codes, m)
+                    found[name] = self._rates(flags, among, of, m)
         values = scores[:, 0].astype(float)
         shares = self.kind == "binary" and np.nanmin(values) >= 0 and np.nanmax(values) <= 1
         number = self.kind == "number" and decisions is None
         if number or (shares and scores.shape[1] == 1):
             assert self.y is not None
-            found["mean_score"] = self._rates([values], [inside], codes, m, number and competes)
-            found["mean_outcome"] = self._rates([self.y.astype(float)], [inside], codes, m)
+            found["mean_score"] = self._rates([values], [everybody], of, m, number and competes)
+            found["mean_outcome"] = self._rates([self.y.astype(float)], [everybody], of, m)
         return found
 
     def _positive(self, n_levels: int) -> list[np.ndarray] | None:
@@ -325,20 +337,21 @@ class Round:
         self,
         flags: Sequence[np.ndarray],
         among: Sequence[np.ndarray],
-        codes: np.ndarray,
+        of: Members,
         m: int,
         with_draws: bool = False,
     ) -> Rates:
-        found = [self._rate(*one, codes, m, with_draws) for one in zip(flags, among, strict=True)]
+        found = [self._rate(*one, of, m, with_draws) for one in zip(flags, among, strict=True)]
         fields = zip(*found, strict=True)
-        return Rates(*(np.stack(of) if of[0] is not None else None for of in fields))  # type: ignore[arg-type]
+        return Rates(*(np.stack(part) if part[0] is not None else None for part in fields))  # type: ignore[arg-type]
 
     def _rate(
-        self, z: np.ndarray, rows: np.ndarray, codes: np.ndarray, m: int, with_draws: bool
+        self, z: np.ndarray, among: np.ndarray, of: Members, m: int, with_draws: bool
     ) -> tuple[np.ndarray | None, ...]:
-        """Return the fields of `Rates` of one level, each of shape (m,) or (m, N_RESAMPLES)."""
-        w = self.weights * rows
-        z = np.where(rows, z, z.dtype.type(0))  # a flag stays one
+        """Return the fields of `Rates` of one level: of shape (m,), (m, N_RESAMPLES) or (m, m)."""
+        at, codes, rows = of.rows, of.codes, among[of.rows]
+        w = self.weights[at] * of.chances * rows
+        z = np.where(rows, z[at], z.dtype.type(0))  # a flag stays one
         mean = group_shares(z, codes, among=w, m=m)
         total = np.bincount(codes, w, minlength=m)
         influence = w * (z - np.nan_to_num(mean)[codes])
@@ -351,18 +364,29 @@ class Round:
             seen = np.maximum(seen, 2)
             error = np.sqrt(np.bincount(codes, influence**2, minlength=m) * seen / (seen - 1))
         error = np.where(total > 0, error, np.nan)
+
+        def by_row(of_members: np.ndarray) -> csr_matrix:
+            return csr_matrix((of_members, (codes, at)), shape=(m, len(self.half)))
+
+        shared = None
+        if of.several:
+            shared = _covariances(by_row(influence))
         if not with_draws:
-            return mean, error, None, None, None
-        first, second = (group_shares(z, codes, among=w * (self.half == h), m=m) for h in (0, 1))
-        band = 0 if self.y is None else bands(self.y)  # halves have equal shares of outcomes
-        alike = codes + m * band
-        own_mean = group_shares(influence, alike, among=rows * 1.0, m=int(np.max(alike)) + 1)
+            return mean, error, None, None, None, shared, None
+        half = self.half[at]
+        first, second = (group_shares(z, codes, among=w * (half == h), m=m) for h in (0, 1))
+        # Halves have equal shares of groups, as they are drawn, and of outcomes.
+        band = 0 if self.y is None else bands(self.y)[at]
+        alike = codes + m * (of.drawn + m * band)
+        own_mean = group_shares(
+            influence, alike, among=rows * 1.0, m=int(np.max(alike, initial=0)) + 1
+        )
         apart = np.where(rows, influence - own_mean[alike], 0.0)
         swing_error = np.sqrt(np.bincount(codes, apart**2, minlength=m))
-        of_group = csr_matrix(
-            (influence.astype(np.float32), (codes, np.arange(len(codes)))), shape=(m, len(codes))
-        )
-        return mean, error, (first - second) / 2, swing_error, of_group @ self.signs
+        draws = by_row(influence.astype(np.float32)) @ self.signs
+        swings = (first - second) / 2
+        swings_shared = _covariances(by_row(apart)) if of.several else None
+        return mean, error, swings, swing_error, draws, shared, swings_shared
 
     def _utility(
         self, scores: np.ndarray, known: np.ndarray, existing: str | None
@@ -415,7 +439,7 @@ class Round:
         return float(share[0]), float(error[0])
 
     def _ranked(
-        self, values: np.ndarray, codes: np.ndarray, m: int, models: Sequence[np.ndarray]
+        self, values: np.ndarray, of: Members, m: int, models: Sequence[np.ndarray]
     ) -> tuple[np.ndarray, np.ndarray]:
         """Return the AUC of each group against the others, the mean of that of the models.
 
@@ -424,36 +448,40 @@ class Round:
         """
         aucs = []
         for rows in models:
-            inside = rows & (codes >= 0)
-            c, w = codes[inside], self.weights[inside]
-            below = weight_below(values[inside], w)
+            inside = of.among(rows)
+            c, w = inside.codes, self.weights[inside.rows] * inside.chances
+            below = weight_below(values[inside.rows], w)
             own, sums = np.bincount(c, w, minlength=m), np.bincount(c, w * below, minlength=m)
             pairs = own * (own.sum() - own)
             aucs.append(
                 np.divide(sums - own**2 / 2, pairs, out=np.full(m, np.nan), where=pairs > 0)
             )
-        w = self.weights * (np.any(models, axis=0) & (codes >= 0))
-        squares = np.bincount(np.maximum(codes, 0), w**2, minlength=m)
-        own = np.bincount(np.maximum(codes, 0), w, minlength=m)
+        inside = of.among(np.any(models, axis=0))
+        c, p, w = inside.codes, inside.chances, self.weights[inside.rows]
+        own = np.bincount(c, w * p, minlength=m)
+        # Whoever may be of a group may be of the others: with certain groups, both are the same.
+        squares, all_of = (np.bincount(c, w**2 * by, minlength=m) for by in (p**2, p))
+        both = all_of - squares
         with np.errstate(divide="ignore", invalid="ignore"):
-            rough = squares / own**2 + (squares.sum() - squares) / (own.sum() - own) ** 2
+            rest = own.sum() - own
+            rough = squares / own**2 + (all_of.sum() - all_of - both) / rest**2
+            rough -= 2 * both / (own * rest)
         return np.mean(aucs, axis=0), np.sqrt(rough / 12)
 
     def _apart(
-        self, values: np.ndarray, codes: np.ndarray, counts: np.ndarray, known: np.ndarray
+        self, values: np.ndarray, of: Members, counts: np.ndarray
     ) -> tuple[float, float] | None:
         """Return the largest difference of shares above a threshold, and how certain one group is.
 
         Groups are those that gaps compare. The second number is the largest 1 / n1 + 1 / n2 of two
         of them, for the bound of Dvoretzky, Kiefer, Wolfowitz and Massart.
         """
-        inside = known & (codes >= 0)
-        c, w, m = codes[inside], self.weights[inside], len(counts)
+        c, w, m = of.codes, self.weights[of.rows] * of.chances, len(counts)
         total, squares = np.bincount(c, w, minlength=m), np.bincount(c, w**2, minlength=m)
         large = compared_groups(counts) & (total > 0)
         if large.sum() < 2:
             return None
-        places = np.unique(values[inside], return_inverse=True)[1]
+        places = np.unique(values[of.rows], return_inverse=True)[1]
         shares = shares_up_to(places, c, among=w, m=m)[large]
         rough = np.sort(squares[large] / total[large] ** 2)[-2:]
         return float(np.ptp(shares, axis=0).max()), float(rough.sum())
@@ -468,6 +496,11 @@ def _joined(parts: Sequence[Strata | None]) -> Strata | None:
         np.concatenate([getattr(p, of) for p in known]) for of in ("codes", "numbers")
     )
     return replace(known[0], codes=codes, numbers=numbers)
+
+
+def _covariances(influences: csr_matrix) -> np.ndarray:
+    """Return the covariances of numbers from the influence of each row on each, (m, rows)."""
+    return np.asarray((influences @ influences.T).toarray())
 
 
 def compared_groups(counts: np.ndarray) -> np.ndarray:

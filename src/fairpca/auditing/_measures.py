@@ -225,7 +225,7 @@ def _leakage(
     rng = np.random.default_rng([held_out.rows.seed, held_out.index])
     found = {}
     seen = {name: _seen_by(name, held_out, T if T_train is None else T_train)(T) for name in PROBES}
-    n_probed = len(held_out.codes if effort.joint else held_out.rows.sensitive)  # single ones first
+    n_probed = len(held_out.codes) if effort.joint else held_out.n_single  # these come first
     for position, codes in enumerate(held_out.codes[:n_probed]):
         if codes.max() < 1:
             continue  # of what exists, joint groups may be unknown

@@ -130,7 +130,11 @@ class Overview:
             assert self.today is not None
             beyond = now == MET and self.evidence.beyond_limit(self.today)
             where = " where groups are known" if beyond else ""
-            return STATES[now] + where + (" today" if self.recommended else "")
+            when = " today" if self.recommended else ""
+            assumed = self.evidence.assumed(self.today)
+            return (
+                STATES[now] + where + when + (", as far as probabilities tell" if assumed else "")
+            )
         if self.advice.verdict == "no action needed":
             return "No action needed"
         found = self.today is not None and self.today.leak_above_chance
@@ -151,12 +155,17 @@ class Overview:
         """Say how things are today, against the limit; empty where there is none."""
         today, said = self.today, self._statement()
         bounds = self.evidence.bounds(today, self.attribute) if today and said else None
-        if bounds is None:
+        if bounds is None or bounds.n_probable:
             return said
-        return (
-            f"{said} The group of {bounds.n_unknown:,} people is unknown: whoever they are, the "
-            f"gap is {self.spoken_bounds(bounds)}."
-        )
+        return f"{said} {self.evidence.told_of_bounds(bounds, self.spoken_bounds(bounds))}"
+
+    def assumption(self) -> str:
+        """Say what numbers mean where groups are probabilities; empty where they are known."""
+        bounds = self.evidence.bounds(self.today, self.attribute) if self.today else None
+        if bounds is None or not bounds.n_probable:
+            return self.evidence.assumption
+        possible = self.evidence.told_of_bounds(bounds, self.spoken_bounds(bounds))
+        return f"{self.evidence.assumption} {possible}"
 
     @property
     def factors(self) -> str:
@@ -322,7 +331,7 @@ class Overview:
             return self.today.gap_attribute
         if self.today is not None:
             return self.today.leak_attribute
-        return self.settings.sensitive[0]
+        return self.evidence.singles[0]
 
     def people(self) -> str:
         """Say whom the recommended option moves, in people; empty where nobody can say."""
@@ -426,6 +435,11 @@ class Overview:
             said.append("not settled: the limit is inside the interval")
         if not self.number:
             said.append("gaps are computed before rounding")
+        if self.attribute in self.evidence.probable:
+            said.append(
+                "everybody counts in each group by the probability, and people of a group are "
+                "expected numbers"
+            )
         text = "; ".join(said)
         return f"{text[0].upper()}{text[1:]}."
 
@@ -464,7 +478,7 @@ class Overview:
         ]
         if unknown:
             said.append(f"Rows in which an attribute is missing: {joined(unknown)}")
-        others = joined([self.label(name) for name in self.settings.sensitive])
+        others = joined([self.label(name) for name in self.evidence.singles])
         said.append(f"Attributes other than {others} were not measured")
         return said
 

@@ -18,7 +18,7 @@ from ..tables import Table, TableEncoder, bytes_of_vectors, find_person
 from ._phrases import percent
 from ._representations import TrainingRows
 from ._results import Attribute, Column, Data, Group, Notice, Reading, Target
-from ._splits import ExistingModel, HeldOut, Split, bands, copies, one_row_each
+from ._splits import ExistingModel, HeldOut, Split, bands, copies, members, one_row_each
 
 if TYPE_CHECKING:
     from pandas import DataFrame, Series
@@ -86,6 +86,7 @@ class Question:
     `encoder` tells of what kind each column is; what rows are encoded by, their half tells. It is
     None where there are no features, and what exists is all there is to audit. `given` are columns
     of legitimate factors, `alike` the strata in which they are equal, and `probed_in` coarser ones.
+    `probabilities` are the columns with those of groups, by attribute and group.
     """
 
     table: Table
@@ -108,6 +109,7 @@ class Question:
     given: DataFrame | None = None
     alike: Strata | None = None
     probed_in: Strata | None = None
+    probabilities: dict[str, dict[str, str]] = field(default_factory=dict)
     token: str = field(default_factory=lambda: uuid4().hex)
 
     def without_table(self) -> Question:
@@ -120,6 +122,11 @@ class Question:
     def n_encoded(self) -> int:
         """Numbers per row after encoding."""
         return 0 if self.encoder is None else len(self.encoder.mean_)
+
+    @property
+    def singles(self) -> list[Measured]:
+        """The attributes without their intersections."""
+        return [a for a in self.attributes if a.kind != "intersection"]
 
     @property
     def strata(self) -> list[np.ndarray]:
@@ -172,7 +179,7 @@ def prepare(question: Question, split: Split, *, encoded: bool = True) -> HeldOu
         like = question.encoder
         encoder = TableEncoder(scale=like.scale, missing=like.missing).fit(train, like=like)
         X_train, X = encoder.transform(train), encoder.transform(test)
-    single = [a for a in question.attributes if a.kind != "intersection"]
+    single = question.singles
     y, weights, target = question.y, question.weights, question.target
     fitted_to = parts_of_people(question.people[split.train])
     fitted_to = fitted_to if weights is None else fitted_to * weights[split.train]
@@ -180,8 +187,12 @@ def prepare(question: Question, split: Split, *, encoded: bool = True) -> HeldOu
         index=split.index,
         rows=TrainingRows(
             X_train,
-            {a.name: a.fitted[split.train] for a in single},
-            {a.name: "numeric" if a.kind == "numeric" else "categorical" for a in single},
+            {c: of[split.train] for a in single for c, of in a.to_fit.items()},
+            {
+                c: "categorical" if a.kind == "levels" else "numeric"
+                for a in single
+                for c in a.to_fit
+            },
             min(question.k, X_train.shape[1]),
             question.seed,
             None if y is None else y[split.train],
@@ -203,6 +214,7 @@ def prepare(question: Question, split: Split, *, encoded: bool = True) -> HeldOu
         encoder=encoder,
         chances=chances_of(question.attributes, held_out),
         alike=None if question.alike is None else question.alike.at(held_out),
+        kinds=tuple(a.kind for a in question.attributes),
     )
 
 
@@ -221,13 +233,20 @@ def _shares(y: np.ndarray, counts: np.ndarray, target: Target | None) -> float |
 
 
 def attributes_in(
-    frame: DataFrame, roles: Roles, said: Mapping[str, str], n_rows: np.ndarray | None = None
+    frame: DataFrame,
+    roles: Roles,
+    said: Mapping[str, str],
+    n_rows: np.ndarray | None = None,
+    probable: Sequence[Measured] = (),
 ) -> list[Measured]:
-    """Return the attributes of all rows, then their intersections."""
+    """Return the attributes of all rows, those known as probabilities, and joint groups.
+
+    Joint groups are of known ones: of others, nobody knows how they go together.
+    """
     found = [measure_attribute(frame[name], said.get(name), n_rows) for name in roles.sensitive]
     sizes = sorted({2, len(found)}) if len(found) >= 2 else []  # every pair, and all together
     joint = [_joint(chosen, n_rows) for size in sizes for chosen in combinations(found, size)]
-    return [*found, *(attribute for attribute in joint if attribute is not None)]
+    return [*found, *probable, *(attribute for attribute in joint if attribute is not None)]
 
 
 def _joint(attributes: Sequence[Measured], n_rows: np.ndarray | None) -> Measured | None:
@@ -282,17 +301,16 @@ def counted_groups(used: Measured, everybody: Everybody) -> Attribute:
     counts: dict[str, tuple[int, float, float | None]] = {}
     y, weights = everybody.y, everybody.weights
     for one in (one for one in everybody.attributes if one.name == used.name):
-        codes, m = one.all_codes, len(one.all_labels)
+        of, m = members(one.all_codes, one.chances), len(one.all_labels)
         rates: list[float | None] = [None] * m
-        known = codes >= 0
-        w = np.ones(len(codes)) if weights is None else weights
-        heavy = np.bincount(codes[known], w[known], minlength=m)
+        w = of.chances if weights is None else of.chances * weights[of.rows]
+        heavy = np.bincount(of.codes, w, minlength=m)
         if y is not None and y.dtype.kind in "bf":  # several classes have no mean
-            rates = (np.bincount(codes[known], (w * y)[known], minlength=m) / heavy).tolist()
-        shares, rows = heavy / heavy.sum(), np.bincount(codes[known], minlength=m)
+            rates = (np.bincount(of.codes, w * y[of.rows], minlength=m) / heavy).tolist()
+        shares, rows = heavy / heavy.sum(), of.counts(m).round()
         counts = dict(zip(one.all_labels, zip(rows, shares, rates, strict=True), strict=True))
     groups, known = [], used.all_codes >= 0
-    all_used = np.bincount(used.all_codes[known], minlength=len(used.all_labels))
+    all_used = members(used.all_codes, used.chances).counts(len(used.all_labels)).round()
     for label, n_used in zip(used.all_labels, all_used, strict=True):
         n, share, rate = counts.get(label, (n_used, n_used / known.sum(), None))
         measured = label in used.labels
@@ -317,7 +335,8 @@ def copies_in(frame: DataFrame, roles: Roles) -> tuple[np.ndarray, list[Notice]]
     row, copied = copies([numbered(frame[name]) for name in shown])
     once = np.unique(row, return_index=True)[1]
     candidates = [name for name in frame if roles.of(name) in ("feature", "ignored")]
-    person = find_person(frame.iloc[np.sort(once)], roles.sensitive, candidates)
+    attributes = [*roles.sensitive, *roles.probability]
+    person = find_person(frame.iloc[np.sort(once)], attributes, candidates)
     told = [] if person is None else [notice_of(person)]
     n, repeats = len(row), len(row) - int(row.max()) - 1
     share = repeats / n

@@ -66,6 +66,10 @@ def audit_again(audit: Audit) -> str:
     by_value = data.target is not None and settings.above is None
     given = _given(
         sensitive=settings.sensitive,
+        probabilities={
+            name: [*columns] if [*columns] == [*columns.values()] else columns
+            for name, columns in (settings.probabilities or {}).items()
+        },
         target=settings.target,
         pos_label=data.target.pos_label if data.target and by_value else None,
         above=settings.above,
@@ -90,7 +94,7 @@ def audit_again(audit: Audit) -> str:
         owner=data.owner or None,
         note=data.note or None,
     )
-    if data.source and _vectors(data) != "":
+    if data.source and _vectors(data) != "" and _can_be_typed(settings.probabilities or {}):
         points = {"max_gap": f"{100 * settings.max_gap:g}"}
         return _command("audit", data.source, given | points | _reading(data))
     lines = [f"    {name}={value!r}," for name, value in given.items()]
@@ -100,6 +104,13 @@ def audit_again(audit: Audit) -> str:
     elif (file := _vectors(data)) is not None:
         lines.append(f"    vectors={repr(file) if file else 'vectors'},")
     return "\n".join([f"import {module}", "", "fairpca.audit(", f"    {table},", *lines, ")"])
+
+
+def _can_be_typed(probabilities: dict[str, dict[str, str]]) -> bool:
+    """Whether no name has a sign by which the command divides names."""
+    names = [*probabilities, *(one for columns in probabilities.values() for one in columns)]
+    columns = [one for columns in probabilities.values() for one in columns.values()]
+    return not any(set(",:=") & {*name} for name in [*names, *columns])
 
 
 def _given(**options: Any) -> dict[str, Any]:
@@ -116,14 +127,19 @@ def _asked(audit: Audit, key: str) -> dict[str, Any]:
     settings, target = audit.settings, audit.data.target
     factors = settings.given or []
     kinds = {n: k for n, k in (settings.sensitive_kinds or {}).items() if n not in factors}
+    implied, probable = [], []  # of probabilities, the first follow from the others
+    for first, *others in (a.columns for a in audit.data.attributes if a.kind == "probabilities"):
+        implied.append(first)
+        probable += others
+    kinds |= dict.fromkeys(probable, "numeric")
     of_target = {name: kinds.pop(name) for name in [settings.target] if name in kinds}
     no_features = [*settings.scores, *settings.decisions, *filter(None, [settings.person])]
     fits_target = key == "fair_pls" and settings.above is None
     return _given(
-        sensitive=settings.sensitive,
+        sensitive=[*settings.sensitive, *probable],
         target=settings.target,
         pos_label=target.pos_label if target and fits_target else None,
-        ignore=[*audit.data.ignored, *no_features],
+        ignore=[*audit.data.ignored, *no_features, *implied],
         weight=settings.weight,
         missing=settings.missing,
         scale=None if settings.scale == "standard" else settings.scale,
@@ -196,6 +212,11 @@ def _command(name: str, source: str, given: dict[str, Any]) -> str:
     for kinds in ("sensitive_kinds", "target_kinds"):
         for column, kind in given.pop(kinds, {}).items():
             words += [f"--{kind}", column]
+    for attribute, columns in given.pop("probabilities", {}).items():
+        named = columns
+        if isinstance(columns, dict):
+            named = [f"{group}:{column}" for group, column in columns.items()]
+        words += ["--probabilities", f"{attribute}={','.join(named)}"]
     for option, value in given.items():
         flag = "--" + ON_THE_COMMAND_LINE.get(option, option).replace("_", "-")
         for one in value if isinstance(value, list) else [value]:

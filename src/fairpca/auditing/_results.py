@@ -77,7 +77,7 @@ class Group:
     """One group of an attribute."""
 
     label: str = doc("Level; of an intersection, levels joined by ' & '.")
-    n_rows: Count = doc("Rows in the data.")
+    n_rows: Count = doc("Rows in the data; where groups are probabilities, expected rows.")
     share: Number = doc("Weighted share of rows of known group.")
     outcome: Number | None = doc("Its positive rate, or mean target.")
     n_used: Count = doc("Rows used; fewer where rows were drawn.")
@@ -88,9 +88,12 @@ class Group:
 class Attribute:
     """A sensitive attribute, or the intersection of several."""
 
-    name: str = doc("Column, or columns joined by ' × '.")
+    name: str = doc("Column, or columns joined by ' × '; the name given to probabilities.")
     columns: list[str] = doc("Its columns.")
-    kind: str = doc("'levels', 'numeric' (split into two bands) or 'intersection'.")
+    kind: str = doc(
+        "'levels', 'numeric' (split into two bands), 'probabilities' (of groups, a column for "
+        "each) or 'intersection'."
+    )
     groups: list[Group] = doc("Most rows first.")
     n_missing: Count = doc("Rows of unknown group.")
     note: str = doc("What was merged, cut or left out.")
@@ -102,7 +105,8 @@ class Column:
 
     name: str = doc("Its name.")
     role: str = doc(
-        "'feature', 'sensitive', 'target', 'score', 'decision', 'person', 'weight' or 'ignored'."
+        "'feature', 'sensitive', 'probability', 'target', 'score', 'decision', 'person', 'weight' "
+        "or 'ignored'."
     )
     kind: str = doc("'numeric', 'category', 'text', 'date', 'constant', 'empty', ...")
     n_missing: Count = doc("Missing values.")
@@ -205,6 +209,14 @@ class Settings:
     given_by: str = doc(
         "Who decided that these factors are legitimate; empty if nobody is named.", ""
     )
+    probabilities: dict[str, dict[str, str]] | None = doc(
+        "Columns with the probabilities of groups, by attribute and group.", None
+    )
+
+    @property
+    def attributes(self) -> list[str]:
+        """The attributes by name: sensitive columns, and those known as probabilities."""
+        return [*self.sensitive, *(self.probabilities or {})]
 
 
 @dataclass(frozen=True)
@@ -263,7 +275,7 @@ class GroupRates:
     """Rates of one group."""
 
     label: str = doc("The group.")
-    n_rows: Count = doc("Held-out people.")
+    n_rows: Count = doc("Held-out people; where groups are probabilities, expected ones.")
     compared: bool = doc(
         "Whether gaps include it: groups of 100 people, or of 20 where no two have 100."
     )
@@ -284,6 +296,11 @@ class Bounds:
     largest: Number = doc("The largest.")
     low: Number = doc("The smallest, less its sampling error.")
     high: Number = doc("The largest, plus its sampling error.")
+    n_probable: Count = doc(
+        "Held-out people of whom probabilities are known: if calibrated, bounds hold whatever "
+        "decisions depend on.",
+        0,
+    )
 
 
 @dataclass(frozen=True)
@@ -337,7 +354,9 @@ class Parity:
     groups: list[GroupRates] = doc("In the attribute's order.")
     n_compared: Count = doc("Groups compared.")
     n_groups: Count = doc("All groups.")
-    bounds: Bounds | None = doc("Of the gap, where the groups of some people are unknown.", None)
+    bounds: Bounds | None = doc(
+        "Of the gap, where the groups of some people are unknown or known as probabilities.", None
+    )
     explained: ExplainedGap | None = doc(
         "The gap split by legitimate factors: of single attributes; null where no combination of "
         "factors has people of both groups.",

@@ -386,7 +386,7 @@ class _Both:
     ) -> Change:
         """Return a number before and now, with its z score unless it means something else now."""
         old, new = numbers
-        why = why or self._incomparable(kind, option, learned)
+        why = self._known_otherwise(attribute) or why or self._incomparable(kind, option, learned)
         if not why and (old is None or new is None):
             why = "only one of the audits measured it"
         change = Change(
@@ -419,6 +419,13 @@ class _Both:
             z=None if why else z,
             reason=why,
         )
+
+    def _known_otherwise(self, attribute: str | None) -> str:
+        """Say that groups are known in one of the audits only; empty if they are in both."""
+        of = [side.attributes.get(attribute or "") for side in self._sides]
+        if len({one.kind == "probabilities" for one in of if one is not None}) > 1:
+            return "only one of the audits has groups, the other probabilities of groups"
+        return ""
 
     def _incomparable(self, kind: str, option: Option | None, learned: bool) -> str:
         """Say why a number does not mean the same in both audits; empty if it does."""

@@ -89,7 +89,8 @@ class HeldOut:
     is the share of positive rows, or of each class, among the people that are fitted to. `places`
     are those of the held-out rows in the question's, and `people` whose they are; `people_train`
     whose rows are fitted to. `chances` are, for each attribute that is known in part, its groups'
-    probabilities, NaN where nothing is known. `alike` are strata of equal legitimate factors.
+    probabilities, NaN where nothing is known. `alike` are strata of equal legitimate factors,
+    `kinds` those of the attributes.
     """
 
     index: int
@@ -108,6 +109,12 @@ class HeldOut:
     people_train: np.ndarray = field(default_factory=lambda: np.empty(0, dtype=int))
     chances: list[np.ndarray | None] = field(default_factory=list)
     alike: Strata | None = None
+    kinds: tuple[str, ...] = ()
+
+    @property
+    def n_single(self) -> int:
+        """How many attributes are no intersections; they come first."""
+        return sum(kind != "intersection" for kind in self.kinds)
 
     @property
     def groups(self) -> list[np.ndarray]:
@@ -147,6 +154,40 @@ class HeldOut:
         """Return the held-out rows that decisions are judged on, the same for every model."""
         rng = np.random.default_rng([self.rows.seed, self.index])
         return evenly_sampled(self.codes, effort.judged_rows, rng)
+
+
+@dataclass(frozen=True, eq=False)
+class Members:
+    """Who counts in which group: `rows` with their group, and with what chance they are in it.
+
+    Where rows count in `several` groups, the one that was `drawn` is in equal shares in all halves.
+    """
+
+    rows: np.ndarray
+    codes: np.ndarray
+    chances: np.ndarray
+    drawn: np.ndarray
+    several: bool = False
+
+    def counts(self, m: int) -> np.ndarray:
+        """Return the people of each of m groups, expected ones where these are probabilities."""
+        return np.bincount(self.codes, self.chances, minlength=m)
+
+    def among(self, known: np.ndarray) -> Members:
+        """Return those whose rows are known."""
+        kept = known[self.rows]
+        of = (self.rows[kept], self.codes[kept], self.chances[kept], self.drawn[kept])
+        return Members(*of, several=self.several)
+
+
+def members(codes: np.ndarray, P: np.ndarray | None) -> Members:
+    """Return the members of groups: rows are in theirs, or in each that they may be of."""
+    if P is None:
+        rows = np.flatnonzero(codes >= 0)
+        return Members(rows, codes[rows], np.ones(len(rows)), codes[rows])
+    rows, groups = np.nonzero(np.nan_to_num(P))
+    several = bool((np.diff(rows) == 0).any())
+    return Members(rows, groups, P[rows, groups], codes[rows], several)
 
 
 def halves(

@@ -80,6 +80,7 @@ def audit(
     above: float | None = None,
     ignore: Sequence[str] = (),
     sensitive_kinds: Mapping[str, str] | None = None,
+    probabilities: Mapping[str, Sequence[str] | Mapping[str, str]] | None = None,
     scores: str | Sequence[str] = (),
     decisions: str | Sequence[str] = (),
     person: str | None = None,
@@ -138,6 +139,13 @@ def audit(
         default floats
         are numeric (a numeric sensitive column is split into two bands), and all else is
         categorical. Integers with many values, such as ages, need it: ``{"age": "numeric"}``.
+    probabilities : dict, optional
+        Columns with the probability of each group, by the name of an attribute of which nobody's
+        group is known, such as ``{"race": ["p_white", "p_black"]}``, or with names of the groups
+        ``{"race": {"white": "p_white", "black": "p_black"}}``. They are never features; those of a
+        row add up to 1, or are all missing. Everybody counts in every group by the probability, as
+        in `fairpca.metrics.proxy_difference`, and gaps come with bounds.
+        :doc:`/howto/missing_attributes`
     scores, decisions : str or sequence of str
         Columns with the scores (larger means more likely positive) or the binary decisions of an
         existing model. They are audited like predictions, and are not features: a table with them
@@ -252,6 +260,7 @@ def audit(
         above=above,
         ignore=ignore,
         sensitive_kinds=sensitive_kinds,
+        probabilities=probabilities,
         scores=scores,
         decisions=decisions,
         person=person,
@@ -307,8 +316,9 @@ def audit(
         alternatives=alternatives,
         given=None if question.given is None else list(question.given),
         given_by=given_by,
+        probabilities=question.probabilities or None,
     )
-    decision = decide(findings, settings, range(len(question.roles.sensitive)))
+    decision = decide(findings, settings, range(len(question.singles)))
     notices = [
         *question.notices,
         *findings.notices(),
@@ -353,14 +363,15 @@ def _described(
 ) -> Data:
     """Return the table with what its people say about it; labels of no column are rejected."""
     data = question.described()
-    unknown = [name for name in labels or {} if name not in question.table.frame]
+    known = {*question.table.frame, *question.probabilities}
+    unknown = [name for name in labels or {} if name not in known]
     if unknown:
         raise AuditError(
             f"labels names {joined(list(map(repr, unknown[:5])))}, but the table has no such "
             f"column. It has: {', '.join(map(repr, question.table.frame.columns[:20]))}."
         )
-    known = {**(data.labels or {}), **(labels or {})}
-    return replace(data, title=title or data.title, owner=owner, note=note, labels=known or None)
+    named = {**(data.labels or {}), **(labels or {})}
+    return replace(data, title=title or data.title, owner=owner, note=note, labels=named or None)
 
 
 class _Work:
@@ -403,7 +414,7 @@ class _Work:
         self._n_expected["given"] = n_probed * within
         if question.roles.features:
             n_rounds = min(effort.n_rounds, len(self.splits))
-            self._n_expected["proxies"] = n_rounds * len(question.roles.sensitive)
+            self._n_expected["proxies"] = n_rounds * len(question.singles)
             self._n_expected["decisions"] = n_rounds * has_target
         self._n_expected["summary"] = 1
 
@@ -563,7 +574,7 @@ def _alternatives(work: _Work, findings: Findings, settings: Settings) -> list[A
         question.target,
         [],
     )
-    return told_alternatives(found, settings, question.roles.sensitive)
+    return told_alternatives(found, settings, [one.name for one in question.singles])
 
 
 def _proxies_among_factors(work: _Work, findings: Findings) -> list[Leak] | None:
@@ -603,7 +614,7 @@ def _proxy_importance(findings: Findings, work: _Work) -> list[ProxyImportance]:
     if not work.question.roles.features:
         return []
     splits = work.splits[: work.effort.n_rounds]
-    asked = [(split, i) for split in splits for i in range(len(work.question.roles.sensitive))]
+    asked = [(split, i) for split in splits for i in range(len(work.question.singles))]
     jobs: list[_Job] = [("columns", split, carried, (i, work.effort)) for split, i in asked]
     found: dict[int, list[Any]] = {}
     for (_, i), one in zip(asked, work.run("proxies", jobs), strict=True):

@@ -146,12 +146,16 @@ def _some(labels: Sequence[str]) -> str:
 
 @dataclass(frozen=True, eq=False)
 class Measured:
-    """An attribute of n rows, of the kind "levels", "numeric" or "intersection".
+    """An attribute of n rows: of the kind "levels", "numeric", "probabilities" or "intersection".
 
     `codes` has the place of each row's group among the `labels`, -1 where it is unknown; `fitted`
     is what estimators get: labels, None where unknown, or numbers, NaN where unknown. Groups that
     are `rare` have too few rows for probes, or are too many: they count as unknown in `codes`, and
     come after the others in `all_codes`, by which rates are counted.
+
+    Where groups are known as `probabilities`, of shape (n, groups), NaN where unknown, rates are
+    counted by these; codes are of a group that is drawn for each row. Estimators get the columns
+    of all groups but the first, whose probabilities follow from them.
     """
 
     name: str
@@ -163,6 +167,14 @@ class Measured:
     note: str
     rare: tuple[str, ...] = ()
     with_rare: np.ndarray | None = None
+    probabilities: np.ndarray | None = None
+
+    @property
+    def to_fit(self) -> dict[str, np.ndarray]:
+        """What estimators get, by column."""
+        if self.kind != "probabilities":
+            return {self.name: self.fitted}
+        return dict(zip(self.columns[1:], self.fitted.T, strict=True))
 
     @property
     def counts(self) -> np.ndarray:
@@ -185,6 +197,8 @@ class Measured:
 
         Of joint groups there are none, since a part of them may be known.
         """
+        if self.probabilities is not None:
+            return self.probabilities
         unknown = self.all_codes < 0
         if self.kind == "intersection" or not unknown.any():
             return None
@@ -194,8 +208,14 @@ class Measured:
 
     def at(self, rows: np.ndarray) -> Measured:
         """Return the same of some of the rows."""
-        parts = {"codes": self.codes[rows], "fitted": self.fitted[rows]}
-        return replace(self, **parts, with_rare=self.all_codes[rows])
+        P = self.probabilities
+        return replace(
+            self,
+            codes=self.codes[rows],
+            fitted=self.fitted[rows],
+            with_rare=self.all_codes[rows],
+            probabilities=None if P is None else P[rows],
+        )
 
 
 def plan_column(

@@ -268,9 +268,12 @@ def _rates_table(overview: Overview, attribute: str) -> Table:
         if any(cell != NONE for cell in cells):
             rows.append([Cell(name, tone="total"), Cell(""), *past, NONE])
     if any(rates.bounds):
-        unknown = f"{whole(max(b.n_unknown for b in rates.bounds if b))} people of unknown group"
+        n_unknown = max(one.n_unknown for one in rates.bounds if one)
+        why = [f"with {whole(n_unknown)} people of unknown group"] if n_unknown else []
+        if any(one.n_probable for one in rates.bounds if one):
+            why.append("if probabilities are calibrated")
         possible = [_possible(one, units) for one in rates.bounds]
-        rows.append([Cell("Gap possible", (f"with {unknown}",)), Cell(""), *possible, NONE])
+        rows.append([Cell("Gap possible", tuple(why)), Cell(""), *possible, NONE])
     what = "Mean prediction" if overview.number else f"Share {overview.selected}"
     return _filled(
         f"{what} by {overview.label(attribute)}",
