@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from fairpca import audit, fit_table
-from fairpca.errors import TableError
+from fairpca.errors import AuditError, TableError
 from fairpca.io import _kept
 from fairpca.tables import Table, TableEncoder, check_columns
 from optional_libraries import duckdb
@@ -17,6 +17,7 @@ from optional_libraries import pyarrow as pa
 from slow import slow
 
 ATTRIBUTES = ["sex", "race"]
+IN_MEMORY_OR_IN_A_FILE = pytest.mark.parametrize("most_rows", [10, 10**6])
 
 
 def people(n=400, seed=0):
@@ -181,7 +182,7 @@ def test_a_reader_that_was_read_is_refused(parquet, use):
         use(reader)
 
 
-@pytest.mark.parametrize("most_rows", [10, 10**6])
+@IN_MEMORY_OR_IN_A_FILE
 def test_a_query_that_fails_midway_is_told_in_one_line(monkeypatch, most_rows):
     monkeypatch.setattr(_kept, "MOST_ROWS", most_rows)
     wrong = "select (case when range = {} then 'q' else '1' end)::int a, 'f' sex from range(400000)"
@@ -213,18 +214,109 @@ def test_a_temporary_folder_without_room_is_named(parquet, monkeypatch):
         fit_table(dataset(parquet), "sex")
 
 
-def test_types_that_only_databases_have_are_texts():
+AS_IF = {  # a type that only databases have, and what it is the same as
+    "hash(range, 5)::ubigint % 1000 * 10::hugeint ** 20": "(hash(range, 5) % 1000)::double * 1e20",
+    "if(hash(range, 5) % 2 = 0, 170141183460469231731687303715884105727, range)": (
+        "if(hash(range, 5) % 2 = 0, 1.7014118346046923e38, range)::double"
+    ),
+    "(hash(range, 5) % 1000)::uhugeint": "(hash(range, 5) % 1000)::double",
+    "interval (range % 90) day + interval 3 hour": "(range % 90 * 86400 + 10800)::double",
+    "interval (range % 4) year": "(range % 4 * 365.25 * 86400)::double",
+    "if(range % 9 = 0, 'infinity', date '2020-01-01' + range::int)": (
+        "if(range % 9 = 0, null, date '2020-01-01' + range::int)"
+    ),
+    "if(range % 9 = 0, '-infinity', timestamp '2020-01-01' + interval (range) hour)": (
+        "if(range % 9 = 0, null, timestamp '2020-01-01' + interval (range) hour)"
+    ),
+    "if(range % 9 = 0, 'infinity', timestamp_s '2020-01-01 00:00:00' + interval (range) hour)": (
+        "if(range % 9 = 0, null, timestamp '2020-01-01' + interval (range) hour)"
+    ),
+    "if(range % 9 = 0, 'infinity', timestamp_ns '2020-01-01 00:00:00' + interval (range) hour)": (
+        "if(range % 9 = 0, null, timestamp '2020-01-01' + interval (range) hour)"
+    ),
+    "if(range % 3 = 0, union_value(n := 'x'), null)": "if(range % 3 = 0, 'x', null)",
+}
+
+
+@IN_MEMORY_OR_IN_A_FILE
+@pytest.mark.parametrize("kind", AS_IF)
+def test_types_that_only_databases_have_are_read_as_the_nearest_usual_one(
+    kind, most_rows, monkeypatch
+):
+    monkeypatch.setattr(_kept, "MOST_ROWS", most_rows)
+    rows = [
+        f"select if(hash(range) % 2 = 0, 'f', 'm') as sex, hash(range, 1) % 50 as age, {one} as v "
+        "from range(300)"
+        for one in (kind, AS_IF[kind])
+    ]
+    found, expected = (fit_table(duckdb.sql(query), "sex", n_components=1) for query in rows)
+    assert "v" in found.encoder_.needed_columns
+    kinds = [
+        [(c.name, c.kind, c.n_missing) for c in m.encoder_.columns_] for m in (found, expected)
+    ]
+    assert kinds[0] == kinds[1]
+    here, there = (found.transform(duckdb.sql(query)) for query in rows)
+    np.testing.assert_allclose(here, expected.transform(duckdb.sql(rows[1])), atol=1e-9)
+    if not kind.startswith(("interval", "if(range % 3")):
+        np.testing.assert_allclose(here, there, atol=1e-9)
+
+
+@pytest.mark.parametrize(
+    "kind", ["uuid()::blob", "'\\xFF\\x00'::blob", "{'a': range % 4}", "'01'::bit"]
+)
+def test_columns_of_types_that_have_no_encoding_do_not_end_a_fit(kind):
+    query = (
+        "select if(hash(range) % 2 = 0, 'f', 'm') as sex, range as n, hash(range, 1) % 9 as m, "
+        f"if(range % 5 = 0, null, {kind}) as v from range(300)"
+    )
+    assert len(Table.from_frame(duckdb.sql(query)).frame) == 300
+    assert fit_table(duckdb.sql(query), "sex", ignore="v", n_components=1).info_["n_rows"] == 300
+
+
+@IN_MEMORY_OR_IN_A_FILE
+@pytest.mark.parametrize("kind", ["float[3]", "float[]", "double[]"])
+def test_rows_without_a_vector_are_average(kind, most_rows, monkeypatch):
+    monkeypatch.setattr(_kept, "MOST_ROWS", most_rows)
     relation = duckdb.sql(
-        "select case when range % 2 = 0 then 'f' else 'm' end as sex, uuid() as id, range as n, "
-        "interval (range % 3) day as wait, {'a': range % 4} as pair, range::hugeint as huge "
+        "select if(hash(range) % 2 = 0, 'f', 'm') as sex, hash(range, 1) % 50 as age, "
+        f"if(range % 7 = 0, null, [hash(range, 2) % 9, hash(range, 3) % 9, 1.5]::{kind}) as v "
         "from range(300)"
     )
-    kept = Table.from_frame(relation).frame
-    assert len(kept) == 300
-    model = fit_table(relation, "sex", ignore="id", n_components=2)
-    kinds = {column.name: column.kind for column in model.encoder_.columns_}
-    assert kinds["huge"] == kinds["n"]
-    assert kinds["wait"] == kinds["pair"] == "category"
+    encoder = fit_table(relation, "sex", n_components=1).encoder_
+    assert encoder.get_feature_names_out().tolist() == ["age", "v_0", "v_1", "v_missing"]
+    encoded = encoder.transform(relation)
+    absent = np.arange(300) % 7 == 0
+    np.testing.assert_allclose(encoded[absent, 1:3], 0, atol=1e-9)
+    assert len(np.unique(encoded[absent, 3])) == len(np.unique(encoded[~absent, 3])) == 1
+    polars = relation.pl()
+    np.testing.assert_allclose(encoder.transform(polars), encoded, atol=1e-9)
+    known = np.array(polars["v"].drop_nulls().to_list())[:, :2]
+    unit = np.sqrt(known.var(axis=0).mean() * np.mean(~absent))
+    np.testing.assert_allclose(encoded[~absent, 1:3] * unit, known - known.mean(axis=0), atol=1e-9)
+
+
+def test_a_fit_that_fails_leaves_the_connection_free(monkeypatch):
+    def full(*_, **__):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(pa.parquet, "ParquetWriter", full)
+    monkeypatch.setattr(_kept, "MOST_ROWS", 10)
+    connection = duckdb.connect()
+    with pytest.raises(TableError) as error:  # which holds on to all that the fit had
+        fit_table(connection.sql("select range as a, 'f' as sex from range(500_000)"), "sex")
+    assert "No space left" in str(error.value)
+    assert connection.sql("select 1").fetchall() == [(1,)]
+
+
+@pytest.mark.parametrize("kind", ["[range % 2]", "{'a': range % 2}"])
+@pytest.mark.parametrize("role", ["sensitive", "target", "decisions"])
+def test_lists_and_structs_are_no_groups_outcomes_or_decisions(kind, role):
+    table = duckdb.sql(
+        f"select if(range % 2 = 0, 'f', 'm') as sex, range as n, {kind} as v from range(300)"
+    )
+    told = {"sensitive": "sex"} | {role: "v"}
+    with pytest.raises((TableError, AuditError), match=r"'v'.*(several parts|must be binary)"):
+        audit(table, **told)
 
 
 @pytest.mark.parametrize("use", [fit_table, audit])
@@ -234,7 +326,7 @@ def test_what_is_no_table_is_told_which_are(use, what):
         use(what(), "sex")
 
 
-@pytest.mark.parametrize("most_rows", [10, 10**6])
+@IN_MEMORY_OR_IN_A_FILE
 def test_two_columns_of_one_name_are_told_apart(monkeypatch, most_rows):
     monkeypatch.setattr(_kept, "MOST_ROWS", most_rows)
     columns = [pa.array(["f", "m"] * 50), pa.array(range(100)), pa.array([1, 2, 4, 9] * 25)]

@@ -2,6 +2,7 @@
 
 import csv
 import gzip
+import pickle
 import sys
 from dataclasses import replace
 
@@ -398,6 +399,22 @@ def test_values_have_a_fingerprint_whatever_their_types():
     assert Table.from_frame(strange).fingerprint == same
     strange.loc[0, "a"] = 2
     assert Table.from_frame(strange).fingerprint != same
+
+
+@pytest.mark.parametrize(
+    "values", [[["x1", "y"], ["z"]], [b"\xff\x00", b"\x80"], [[[1], [2, 3]], [[4]]]]
+)
+def test_equal_values_have_one_fingerprint_wherever_they_are_in_memory(values):
+    prints = set()
+    for copy in (values, pickle.loads(pickle.dumps(values))):
+        frame = pd.DataFrame({"a": pd.Series([*copy, None] * 20, dtype=object)})
+        prints |= {Table.from_frame(f).fingerprint for f in (frame, frame.copy())}
+        arrow = pa.table({"a": [*copy, None] * 20})
+        both = [Table.from_frame(arrow) for _ in range(2)]  # in memory at once
+        assert both[0].fingerprint == both[1].fingerprint
+    assert len(prints) == 1
+    other = pd.DataFrame({"a": pd.Series([*values, values[0]] * 20, dtype=object)})
+    assert Table.from_frame(other).fingerprint not in prints
 
 
 def test_a_missing_library_is_named_with_its_extra(monkeypatch, tmp_path):

@@ -8,7 +8,14 @@ import pytest
 
 from fairpca import fit_table, load
 from fairpca.errors import TableError
-from fairpca.tables import Table, TableEncoder, check_columns, read_table, with_vectors
+from fairpca.tables import (
+    Table,
+    TableEncoder,
+    VectorColumn,
+    check_columns,
+    read_table,
+    with_vectors,
+)
 
 
 @pytest.fixture
@@ -78,7 +85,8 @@ def test_lists_of_integers_are_texts_as_before():
     ("vectors", "message"),
     [
         ([[1.0, 2.0], [1.0]], "vector of 1 numbers in row 2.*Leave out such rows"),
-        ([[1.0, 2.0], None], "no vector in row 2.*Leave out such rows"),
+        ([None, [1.0, 2.0], [1.0]], "vector of 1 numbers in row 3.*Leave out such rows"),
+        ([None, [1.0, 2.0], [np.nan, 1.0]], "infinite number in row 3.*Leave out such rows"),
         ([[1.0, 2.0], [np.nan, 1.0]], "missing or infinite number in row 2.*Leave out such rows"),
         ([[np.inf, 2.0], [2.0, 1.0]], "missing or infinite number in row 1.*Leave out such rows"),
         ([[], []], "vector of 0 numbers in row 1.*Leave out such rows"),
@@ -99,6 +107,13 @@ def test_new_rows_have_vectors_of_the_same_length(embedded):
         encoder.transform(pd.DataFrame({"emb": vectors[:, 0]}))
 
 
+def test_a_model_of_an_earlier_version_has_no_vector_for_rows_without_one(embedded):
+    encoder = TableEncoder().fit(pd.DataFrame({"emb": list(embedded[1])}))
+    encoder.encoders_ = [VectorColumn("emb", 6)]  # as its file has it
+    with pytest.raises(TableError, match=r"'emb' has no vector in row 2.*or fit again"):
+        encoder.transform(pa.table({"emb": [embedded[1][0], None]}))
+
+
 def test_nothing_is_said_of_single_dimensions(embedded):
     people, vectors = embedded
     copy = vectors.copy()
@@ -112,8 +127,12 @@ def test_a_fingerprint_sees_every_number(embedded):
     wide = np.tile(vectors, 400)  # of which numpy prints the first and last three
     other = wide.copy()
     other[30, 1200] += 1
-    prints = [Table.from_frame(people.assign(emb=list(v))).fingerprint for v in (wide, wide, other)]
-    assert prints[0] == prints[1] != prints[2]
+    for absent in ([], [0], [59]):
+        prints = []
+        for values in (wide, wide, other):
+            column = [None if i in absent else vector for i, vector in enumerate(values)]
+            prints.append(Table.from_frame(people.assign(emb=column)).fingerprint)
+        assert prints[0] == prints[1] != prints[2]
 
 
 @pytest.mark.parametrize("method", ["leace", "fair_pca", "fair_pls"])

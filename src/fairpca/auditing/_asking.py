@@ -437,10 +437,10 @@ def _decided(column: Series, yes: str | None) -> np.ndarray:
             return np.where(known, is_yes.astype(float), np.nan)
     if (alike := one_decision(column, yes)) is not None:
         return alike
+    distinct = list(dict.fromkeys(map(str, column.dropna())))  # lists have no `unique`
     raise AuditError(
-        f"The decision '{column.name}' has {column.nunique()} distinct value(s) "
-        f"({listed(column.dropna().unique(), 4)}), but it must be binary. Make a column of two "
-        f"values."
+        f"The decision '{column.name}' has {len(distinct)} distinct value(s) "
+        f"({listed(distinct, 4)}), but it must be binary. Make a column of two values."
     )
 
 

@@ -35,6 +35,11 @@ def in_memory_or_file(source: Any) -> Iterator[Any]:
     if reader is None:
         yield source
         return
+    with reader:  # a database waits until its result is read to the end, or closed
+        yield from _held_or_kept(reader, source)
+
+
+def _held_or_kept(reader: Any, source: Any) -> Iterator[Any]:
     held: list[Any] = []
     n_rows = n_bytes = 0
     with reading_rows(source):
@@ -68,15 +73,28 @@ def _rest(reader: Any, source: Any) -> Iterator[Any]:
         yield from reader
 
 
+def _kept_as(kind: Any) -> Any:
+    """Return a type that Parquet has for all values: decimals of databases may have a digit more.
+
+    A HUGEINT is a decimal of 38 digits, and the largest have 39.
+    """
+    arrow = import_arrow()
+    if not arrow.types.is_decimal128(kind) or kind.precision < 38:
+        return kind
+    return arrow.decimal256(39, kind.scale)
+
+
 def _write(batches: Iterator[Any], schema: Any, path: Path) -> None:
     """Write batches in row groups of one size, with the columns that tables in memory have."""
     arrow = import_arrow()
-    types = [simple(arrow.array([], field.type)).type for field in schema]
+    types = [_kept_as(simple(arrow.nulls(0, field.type)).type) for field in schema]
     schema = arrow.schema(list(zip(different_names(schema.names)[0], types, strict=True)))
 
     def plain() -> Iterator[Any]:
         for batch in batches:
-            yield arrow.RecordBatch.from_arrays([simple(c) for c in batch.columns], schema=schema)
+            arrays = [simple(column) for column in batch.columns]
+            arrays = [a if a.type == t else a.cast(t) for a, t in zip(arrays, types, strict=True)]
+            yield arrow.RecordBatch.from_arrays(arrays, schema=schema)
 
     try:
         with arrow.parquet.ParquetWriter(path, schema, compression="zstd") as writer:

@@ -17,15 +17,16 @@ from ..errors import TableError
 from ._adapters import import_arrow, import_pandas
 from ._frozen_columns import (
     MISSING_SHARE,
+    NOT_A_TIME,
     Learned,
     are_different_texts,
     means_and_deviations,
+    microseconds_of,
 )
 from ._text_values import distinct_texts
 
 PARTS = ("year", "month", "day", "hour", "total_seconds")
 _OFFSET = re.compile(r"([+-])(\d{2}):?(\d{2})?\s*$")
-NOT_A_TIME = np.iinfo(np.int64).min  # as numpy has it
 
 TEXTS_TO_GUESS_FROM = 30
 """So many texts, drawn at random, tell the format of dates; then all are read in it."""
@@ -81,9 +82,7 @@ class DateColumn:
         types, kind = arrow.types, array.type
         codes = None
         if types.is_timestamp(kind) or types.is_date(kind):
-            to_time = arrow.timestamp("us", getattr(kind, "tz", None))
-            instants = array.cast(to_time, safe=False).cast(arrow.int64()).fill_null(NOT_A_TIME)
-            microseconds = instants.to_numpy(zero_copy_only=False)
+            microseconds = microseconds_of(array)
             shown = _shown_by_clocks(microseconds, self.zone or getattr(kind, "tz", None))
         elif types.is_null(kind):
             microseconds = shown = np.full(len(array), NOT_A_TIME)

@@ -58,14 +58,17 @@ class TableEncoder:
     =========  ====================================================================
     numeric    the number, or its rank; missing and infinite ones are the median
     category   one indicator per level, "missing" being a level; of two levels one
-    date       year, month, day, hour and seconds since 1970; missing ones are average
+    date       year, month, day, hour and seconds since 1970; missing and infinite
+               ones are average
     text       more than 40 levels: 10 combinations of groups of 3 and 4 letters
-    vector     the numbers of a list of floats, such as an embedding
+    vector     the numbers of a list of floats, such as an embedding; missing vectors
+               are average
     =========  ====================================================================
 
-    Where more than 2 % of numbers, dates or texts are missing, being missing is an output. All
-    outputs have mean 0 and standard deviation 1 in the training data; those of a vector are one
-    block with one unit, in which their mean variance is 1, so that distances stay as they are.
+    Where more than 2 % of a column that is no category are missing, being missing is an output.
+    Durations, such as a database's intervals, are seconds. All outputs have mean 0 and standard
+    deviation 1 in the training data; those of a vector are one block with one unit, in which their
+    mean variance is 1, so that distances stay as they are.
 
     In new data, a level that was not in the training data has none of the indicators; where two
     levels share one, it is at their average. A text that is not a number, in a column of numbers,

@@ -25,6 +25,9 @@ from ._text_values import Numbers, are_truths, cleaned, number, numbers_of_texts
 MISSING_SHARE = 0.02
 """From this share of missing values on, that a value is missing is an output of its own."""
 
+NOT_A_TIME = np.iinfo(np.int64).min  # as numpy has it
+_MICROSECONDS = {"D": 86_400_000_000, "s": 1_000_000, "ms": 1_000, "us": 1}
+
 MOST_LEVELS = 40
 """Texts with more levels than this are encoded by their letters, see `TextColumn`."""
 
@@ -199,74 +202,101 @@ class NumberColumn:
         return Learned(column, "numeric", n_missing, n_distinct, mean, scale, note)
 
 
-@record()
+@record(later=["fill", "indicator"])
 @dataclass(frozen=True)
 class VectorColumn:
     """A vector of `width` numbers per row, such as an embedding of a text or an image.
 
     Its numbers stay one block: each less its mean, all in units of one deviation, the root of their
-    mean variance. So lengths and angles about the mean stay as they are.
+    mean variance. So lengths and angles about the mean stay as they are. Rows without a vector have
+    `fill`, the mean, and that they have none may be an output; without `fill` they raise an error.
     """
 
     name: str
     width: int
+    fill: np.ndarray | None = field(default=None, compare=False)
+    indicator: bool = False
 
     def _fits_together(self) -> bool:
-        return isinstance(self.name, str) and is_count(self.width) and self.width > 0
+        named = isinstance(self.name, str) and is_count(self.width) and self.width > 0
+        filled = self.fill is None or is_array(self.fill, self.width)
+        return named and filled and isinstance(self.indicator, bool)
 
     @property
     def outputs(self) -> list[str]:
         """Names of the outputs."""
-        return [f"{self.name}_{i}" for i in range(self.width)]
+        names = [f"{self.name}_{i}" for i in range(self.width)]
+        return [*names, f"{self.name}_missing"] if self.indicator else names
 
     def rows(self, array: Any) -> tuple[None, np.ndarray]:
-        """Return the vectors, of shape (n, width)."""
-        values = vectors(array, self.name)
-        if len(values) and values.shape[1] != self.width:
+        """Return the vectors, of shape (n, width) or (n, width + 1)."""
+        found, known = vectors(array, self.name, all_known=self.fill is None)
+        if len(found) and found.shape[1] != self.width:
             raise TableError(
-                f"Column '{self.name}' has vectors of {values.shape[1]} numbers here, but of "
+                f"Column '{self.name}' has vectors of {found.shape[1]} numbers here, but of "
                 f"{self.width} when the encoder was fitted. Take those of the same model."
             )
-        return None, values.reshape(len(values), self.width)
+        values = found.reshape(len(found), self.width)
+        if not known.all():
+            values = np.tile(np.asarray(self.fill, dtype=float), (len(known), 1))
+            values[known] = found
+        return None, np.column_stack([values, ~known]) if self.indicator else values
 
     @staticmethod
     def learned(name: str, array: Any) -> Learned:
         """Learn the mean, and the deviation that all dimensions share."""
-        values = vectors(array, name)
-        mean, scale = means_and_deviations(values)
-        varies = scale > 0
-        scale[varies] = np.sqrt(np.mean(scale[varies] ** 2))
-        column, n_distinct = VectorColumn(name, values.shape[1]), len(np.unique(values, axis=0))
+        found, known = vectors(array, name)
+        fill, _ = means_and_deviations(found)
+        n_missing = int(np.sum(~known))
+        indicator = n_missing > MISSING_SHARE * len(known)
+        column = VectorColumn(name, found.shape[1], fill, indicator)
+        mean, scale = means_and_deviations(column.rows(array)[1])
+        of_vectors = scale[: column.width]
+        if (varies := of_vectors > 0).any():
+            of_vectors[varies] = np.sqrt(np.mean(of_vectors[varies] ** 2))
+        n_distinct = len(np.unique(found, axis=0))
         note = "one block: the dimensions share one unit"
-        return Learned(column, "vector", 0, n_distinct, mean, scale, note)
+        return Learned(column, "vector", n_missing, n_distinct, mean, scale, note)
 
 
-def vectors(array: Any, name: str) -> np.ndarray:
-    """Return an Arrow array of lists of numbers as floats of shape (n, d), all finite."""
+def vectors(array: Any, name: str, *, all_known: bool = False) -> tuple[np.ndarray, np.ndarray]:
+    """Return an Arrow array of lists of numbers as floats of shape (m, d), and which rows have one.
+
+    All numbers must be finite.
+    """
     arrow = import_arrow()
     if not is_vector(array.type):
         raise TableError(
             f"Column '{name}' held vectors when the encoder was fitted, but is of the type "
             f"{array.type} here. Give it lists of numbers, or fit again."
         )
-    lengths = arrow.compute.fill_null(arrow.compute.list_value_length(array), -1).to_numpy()
-    odd = np.flatnonzero(lengths != lengths[:1])
-    row, n = (int(odd[0]), int(lengths[odd[0]])) if len(odd) else (0, int(lengths[:1].sum()))
-    if len(odd) or n < (1 if len(array) else 0):
-        what = "no vector" if n < 0 else f"a vector of {n} numbers"
+    known = array.is_valid().to_numpy(zero_copy_only=False)
+    places = np.flatnonzero(known)
+    if all_known and not known.all():
         raise TableError(
-            f"Column '{name}' has {what} in row {row + 1}, but all vectors must be of one length, "
-            f"at least 1. Leave out such rows, or ignore the column."
+            f"Column '{name}' has no vector in row {int(np.argmin(known)) + 1}, and none was "
+            f"missing when the encoder was fitted. Leave out such rows, or fit again."
+        )
+    if not known.all():
+        array = array.drop_null()
+    lengths = arrow.compute.list_value_length(array).to_numpy(zero_copy_only=False)
+    usual = int(lengths[:1].sum())
+    odd = np.flatnonzero(lengths != usual) if usual else np.arange(len(array))
+    if len(odd):
+        n, row = int(lengths[odd[0]]), int(places[odd[0]])
+        raise TableError(
+            f"Column '{name}' has a vector of {n} numbers in row {row + 1}, but all vectors must "
+            f"be of one length, at least 1. Leave out such rows, or ignore the column."
         )
     numbers = array.flatten().cast(arrow.float64()).to_numpy(zero_copy_only=False)
-    values: np.ndarray = numbers.reshape(len(array), max(n, 1))
+    values: np.ndarray = numbers.reshape(len(array), max(usual, 1))
     if not np.isfinite(values).all():
-        row = int(np.flatnonzero(~np.isfinite(values).all(axis=1))[0])
+        row = int(places[~np.isfinite(values).all(axis=1)][0])
         raise TableError(
             f"Column '{name}' has a vector with a missing or infinite number in row {row + 1}. "
             f"Leave out such rows, or ignore the column."
         )
-    return values
+    return values, known
 
 
 def are_known(values: np.ndarray, missing: tuple[float, ...]) -> np.ndarray:
@@ -418,12 +448,28 @@ def floats(
 
 def days(array: Any) -> np.ndarray:
     """Return dates, or times in between, as days since 1970; NaN where missing."""
-    arrow = import_arrow()
-    if not arrow.types.is_duration(array.type):
-        zone = getattr(array.type, "tz", None)
-        array = array.cast(arrow.timestamp("us", zone), safe=False).cast(arrow.int64())
-        array = array.cast(arrow.duration("us"))
-    return floats(array, "") / 86_400
+    if import_arrow().types.is_duration(array.type):
+        return floats(array, "") / 86_400
+    microseconds = microseconds_of(array)
+    found: np.ndarray = np.where(microseconds == NOT_A_TIME, np.nan, microseconds / 1e6 / 86_400)
+    return found
+
+
+def microseconds_of(array: Any) -> np.ndarray:
+    """Return dates or times as microseconds since 1970; `NOT_A_TIME` where missing or infinite.
+
+    Databases have "infinity", for what has no end: their last instant. So are dates that
+    microseconds do not reach.
+    """
+    arrow, kind = import_arrow(), array.type
+    is_day = arrow.types.is_date32(kind)
+    unit = "D" if is_day else getattr(kind, "unit", "ms")  # no unit: a date in milliseconds
+    ticks = array.cast(arrow.int32() if is_day else arrow.int64()).cast(arrow.int64())
+    found: np.ndarray = ticks.fill_null(NOT_A_TIME).to_numpy(zero_copy_only=False)
+    largest = np.iinfo(np.int64).max // _MICROSECONDS.get(unit, 1)
+    missing = (found >= largest) | (found <= -largest)
+    found = found // 1000 if unit == "ns" else np.where(missing, 0, found) * _MICROSECONDS[unit]
+    return np.where(missing, NOT_A_TIME, found)
 
 
 def are_different_texts(texts: Any) -> bool:

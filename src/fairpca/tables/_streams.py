@@ -55,7 +55,7 @@ def in_memory(source: Any) -> Any:
     reader = open_stream(source)
     if reader is None:
         return source
-    with reading_rows(source):
+    with reader, reading_rows(source):
         return whole_table(list(reader), reader.schema, source)
 
 

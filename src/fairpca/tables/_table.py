@@ -122,6 +122,9 @@ def arrow_to_pandas(table: Any) -> Any:
     names = table.schema.names
     table = table.rename_columns(different_names(names)[0])
     table = table.replace_schema_metadata(None)  # pandas would read what is in it
+    for i, one in enumerate(table.schema):
+        if _only_in_databases(one.type):
+            table = table.set_column(i, one.name, simple(table.column(i)))
     try:
         made = table.to_pandas(ignore_metadata=True, date_as_object=False)
     except _CANNOT_BE_ARROW as error:
@@ -150,13 +153,20 @@ def fingerprint_of_values(frame: Any) -> str:
     for name, column in frame.items():
         digest.update(f"{name}\0{column.dtype}\0".encode())
         values = bytes_of_vectors(column)
-        values = values.astype(str) if values is column and column.dtype == object else values
+        values = _written(values) if values is column and column.dtype == object else values
         try:
             hashes = hashed(values, index=False)
         except TypeError:
-            hashes = hashed(column.astype(str), index=False)
+            hashes = hashed(_written(column), index=False)
         digest.update(hashes.to_numpy().tobytes())
     return f"sha256:{digest.hexdigest()}"
+
+
+def _written(column: Any) -> Any:
+    try:
+        return column.astype(str)
+    except UnicodeDecodeError:  # bytes that are no text
+        return column.map(repr)
 
 
 def arrow_columns(frame: Any, names: Iterable[str] | None = None) -> dict[str, Any]:
@@ -200,9 +210,27 @@ def _from_pandas(series: Any) -> Any:
     return _as_texts(series.tolist()) if written else array
 
 
+def _only_in_databases(kind: Any) -> bool:
+    """Whether pandas has no such values: intervals of months, days and seconds, and unions."""
+    types = import_arrow().types
+    return bool(types.is_interval(kind) or types.is_union(kind))
+
+
+def _as_durations(intervals: Any) -> Any:
+    """Return intervals as durations: a month is a twelfth of a year of 365.25 days."""
+    arrow, months = import_arrow(), 2_629_800_000_000  # microseconds
+    parts = (None if v is None else tuple(v) for v in intervals.to_pylist())
+    whole = [v and v[0] * months + v[1] * 86_400_000_000 + v[2] // 1000 for v in parts]
+    return arrow.array(whole, arrow.duration("us"))
+
+
 def simple(array: Any) -> Any:
     """Return an array in one piece, of a type that the encoders know."""
     arrow = import_arrow()
+    if arrow.types.is_interval(array.type):
+        return _as_durations(array)
+    if arrow.types.is_union(array.type):
+        return _as_texts(array.to_pylist())
     if isinstance(array, arrow.ChunkedArray):
         # One dictionary for all pieces, or they could not be put together.
         array = array.unify_dictionaries().combine_chunks()
@@ -271,10 +299,18 @@ def is_vector(kind: Any) -> bool:
 
 def bytes_of_vectors(column: Any) -> Any:
     """Return a column of a DataFrame with arrays or lists as their bytes; others as they are."""
-    first = column.iloc[0] if len(column) else None
-    if not isinstance(first, np.ndarray | list) or column.isna().any():
+    first = column.first_valid_index()
+    if first is None or not isinstance(column.loc[first], np.ndarray | list):
         return column
-    return column.map(lambda vector: np.asarray(vector).tobytes())
+    return column.map(_bytes_of, na_action="ignore")
+
+
+def _bytes_of(vector: Any) -> bytes:
+    try:
+        array = np.asarray(vector)
+    except ValueError:  # lists of different lengths
+        return repr(vector).encode()
+    return repr(array.tolist()).encode() if array.dtype.hasobject else array.tobytes()
 
 
 def distinct(array: Any) -> tuple[np.ndarray, list[Any]]:
