@@ -70,9 +70,7 @@ IN_BATCHES = {
     "relation of DuckDB": lambda path: duckdb.sql(f"select * from '{path}'"),
     "Arrow reader": lambda path: pa.parquet.read_table(path).to_reader(70),
     "Arrow data set": lambda path: dataset(path),
-    "Arrow scanner": lambda path: pa.RecordBatchReader.from_batches(
-        pa.parquet.read_schema(path), dataset(path).scanner(batch_size=90).to_batches()
-    ),
+    "Arrow scanner": lambda path: dataset(path).scanner(batch_size=90),
 }
 PLACES = {
     "pandas": lambda path: pd.read_parquet(path),
@@ -317,6 +315,14 @@ def test_lists_and_structs_are_no_groups_outcomes_or_decisions(kind, role):
     told = {"sensitive": "sex"} | {role: "v"}
     with pytest.raises((TableError, AuditError), match=r"'v'.*(several parts|must be binary)"):
         audit(table, **told)
+
+
+def test_integers_that_only_polars_has_are_told():
+    frame = pl.DataFrame({"sex": ["f", "m"], "a": pl.Series([1, 2]).cast(pl.Int128)})
+    for source in (frame, frame.lazy()):
+        with pytest.raises(TableError, match=r"i128") as error:
+            fit_table(source, "sex")
+        assert "\n" not in str(error.value)
 
 
 @pytest.mark.parametrize("use", [fit_table, audit])

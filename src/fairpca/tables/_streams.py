@@ -34,7 +34,9 @@ def open_stream(source: Any) -> Any:
             schema = source.head(0).collect().to_arrow().schema
             return arrow.RecordBatchReader.from_batches(schema, _of_lazy_frame(source, schema))
         if hasattr(source, "scanner"):  # a data set of Arrow
-            return source.scanner(batch_size=BATCH_ROWS).to_reader()
+            source = source.scanner(batch_size=BATCH_ROWS)
+        if hasattr(source, "to_reader"):  # a scanner: some columns of one, or some rows
+            return source.to_reader()
     return None
 
 

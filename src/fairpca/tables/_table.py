@@ -108,13 +108,17 @@ def _arrow_table(frame: Any) -> Any:
     if isinstance(frame, (arrow.Table, arrow.RecordBatch)):
         return frame
     try:
-        return nw.from_native(frame, eager_only=True).to_arrow()
+        known = nw.from_native(frame, eager_only=True)
     except TypeError as error:
         raise TypeError(
-            f"A table is needed, such as a DataFrame of pandas or polars, or the result of a query "
-            f"(DuckDB's con.sql(...), an Arrow reader), but a {type(frame).__name__} was given. "
-            f"Make one of it first."
+            f"A table is needed, such as a DataFrame of pandas (pandas.read_sql makes one) or "
+            f"polars, or the result of a query (DuckDB's con.sql(...), an Arrow reader), but a "
+            f"{type(frame).__name__} was given. Make one of it first."
         ) from error
+    try:
+        return known.to_arrow()
+    except _CANNOT_BE_ARROW as error:
+        raise TableError(f"{_CANNOT_BE_USED} ({_first_line(error)}). {_OTHER_TYPE}") from error
 
 
 def arrow_to_pandas(table: Any) -> Any:
@@ -128,13 +132,17 @@ def arrow_to_pandas(table: Any) -> Any:
     try:
         made = table.to_pandas(ignore_metadata=True, date_as_object=False)
     except _CANNOT_BE_ARROW as error:
-        why = str(error).splitlines()[0].rstrip(".") if str(error) else type(error).__name__
-        raise TableError(
-            f"The table has a column of a type that cannot be used ({why}). Leave it out, or save "
-            f"it as numbers, texts or dates."
-        ) from error
+        raise TableError(f"{_CANNOT_BE_USED} ({_first_line(error)}). {_OTHER_TYPE}") from error
     made.columns = names
     return made
+
+
+_CANNOT_BE_USED = "The table has a column of a type that cannot be used"
+_OTHER_TYPE = "Leave it out, or save it as numbers, texts or dates."
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).splitlines()[0].rstrip(".") if str(error) else type(error).__name__
 
 
 def check_size(frame: Any, what: str, *, at_least: int = 2) -> None:
