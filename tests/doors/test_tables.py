@@ -217,7 +217,6 @@ AS_IF = {  # a type that only databases have, and what it is the same as
     "if(hash(range, 5) % 2 = 0, 170141183460469231731687303715884105727, range)": (
         "if(hash(range, 5) % 2 = 0, 1.7014118346046923e38, range)::double"
     ),
-    "(hash(range, 5) % 1000)::uhugeint": "(hash(range, 5) % 1000)::double",
     "interval (range % 90) day + interval 3 hour": "(range % 90 * 86400 + 10800)::double",
     "interval (range % 4) year": "(range % 4 * 365.25 * 86400)::double",
     "if(range % 9 = 0, 'infinity', date '2020-01-01' + range::int)": (
@@ -260,7 +259,7 @@ def test_types_that_only_databases_have_are_read_as_the_nearest_usual_one(
 
 
 @pytest.mark.parametrize(
-    "kind", ["uuid()::blob", "'\\xFF\\x00'::blob", "{'a': range % 4}", "'01'::bit"]
+    "kind", ["encode(range::varchar)", "'\\xFF\\x00'::blob", "{'a': range % 4}", "'01'::bit"]
 )
 def test_columns_of_types_that_have_no_encoding_do_not_end_a_fit(kind):
     query = (
@@ -275,22 +274,41 @@ def test_columns_of_types_that_have_no_encoding_do_not_end_a_fit(kind):
 @pytest.mark.parametrize("kind", ["float[3]", "float[]", "double[]"])
 def test_rows_without_a_vector_are_average(kind, most_rows, monkeypatch):
     monkeypatch.setattr(_kept, "MOST_ROWS", most_rows)
-    relation = duckdb.sql(
+    query = (
         "select if(hash(range) % 2 = 0, 'f', 'm') as sex, hash(range, 1) % 50 as age, "
-        f"if(range % 7 = 0, null, [hash(range, 2) % 9, hash(range, 3) % 9, 1.5]::{kind}) as v "
+        f"if(range % 7 = 0, null, [hash(range, 2) % 9, hash(range, 3) % 9, 1.5])::{kind} as v "
         "from range(300)"
     )
-    encoder = fit_table(relation, "sex", n_components=1).encoder_
+    encoder = fit_table(duckdb.sql(query), "sex", n_components=1).encoder_
     assert encoder.get_feature_names_out().tolist() == ["age", "v_0", "v_1", "v_missing"]
-    encoded = encoder.transform(relation)
+    encoded = encoder.transform(duckdb.sql(query))
     absent = np.arange(300) % 7 == 0
     np.testing.assert_allclose(encoded[absent, 1:3], 0, atol=1e-9)
     assert len(np.unique(encoded[absent, 3])) == len(np.unique(encoded[~absent, 3])) == 1
-    polars = relation.pl()
+    polars = duckdb.sql(query).pl()
     np.testing.assert_allclose(encoder.transform(polars), encoded, atol=1e-9)
     known = np.array(polars["v"].drop_nulls().to_list())[:, :2]
     unit = np.sqrt(known.var(axis=0).mean() * np.mean(~absent))
     np.testing.assert_allclose(encoded[~absent, 1:3] * unit, known - known.mean(axis=0), atol=1e-9)
+
+
+def test_a_relation_is_read_again_also_by_a_duckdb_that_hands_a_result_over_once():
+    class Relation:  # as before DuckDB 1.3
+        def __init__(self, query):
+            self.query, self.result = query, duckdb.sql(query)
+
+        def __arrow_c_stream__(self, schema=None):
+            result, self.result = self.result, None
+            if result is None:
+                raise duckdb.InvalidInputException("Invalid Input Error: There is no query result")
+            return result.__arrow_c_stream__()
+
+        def select(self, what):
+            return Relation(f"select {what} from ({self.query})")
+
+    relation = Relation("select range as n from range(5)")
+    for _ in range(3):
+        assert Table.from_frame(relation).frame["n"].tolist() == [0, 1, 2, 3, 4]
 
 
 def test_a_fit_that_fails_leaves_the_connection_free(monkeypatch):

@@ -29,7 +29,7 @@ def open_stream(source: Any) -> Any:
         return None
     with reading_rows(source):
         if hasattr(source, "__arrow_c_stream__"):
-            return arrow.RecordBatchReader.from_stream(source)
+            return _of_stream(source)
         if hasattr(source, "collect_schema"):  # a lazy frame of polars
             schema = source.head(0).collect().to_arrow().schema
             return arrow.RecordBatchReader.from_batches(schema, _of_lazy_frame(source, schema))
@@ -38,6 +38,16 @@ def open_stream(source: Any) -> Any:
         if hasattr(source, "to_reader"):  # a scanner: some columns of one, or some rows
             return source.to_reader()
     return None
+
+
+def _of_stream(source: Any) -> Any:
+    read = import_arrow().RecordBatchReader.from_stream
+    try:
+        return read(source)
+    except Exception as error:  # DuckDB before 1.3 hands over the result of a relation once
+        if "no query result" not in str(error):
+            raise
+        return read(source.select("*"))
 
 
 def _is_in_memory(frame: Any) -> bool:
@@ -82,5 +92,6 @@ def reading_rows(source: Any) -> Iterator[None]:
     except Exception as error:
         why = " ".join(str(error).split()).rstrip(".") or type(error).__name__
         raise TableError(
-            f"The rows of the {type(source).__name__} could not be read ({why}). Correct the query."
+            f"The rows of the {type(source).__name__} could not be read ({why}). Correct the query "
+            f"or its connection."
         ) from error
