@@ -1,4 +1,6 @@
 import json
+import math
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -465,3 +467,28 @@ def test_a_full_audit_measures_intersections_and_agrees_with_a_quick_one(people,
             if (leak.representation, leak.probe) == (quick.representation, quick.probe)
         ]
         assert abs(same.auc.value - quick.auc.value) < 0.15
+
+
+def test_metrics_are_the_numbers_of_the_options_under_names_that_trackers_take(audited, people):
+    given = people.assign(**{"paid %": people["paid"], "risk": people["height"]})
+    found = audited(given, ["sex", "race"], "paid", decisions="paid %", scores="risk")
+    metrics = found.to_metrics()
+    assert metrics["n_rows"] == len(people)
+    keys = {"raw": "raw", "score/risk": "score:risk", "decision/paid _": "decision:paid %"}
+    options = {name: _option_of(found, key) for name, key in keys.items()}
+    options |= {"recommended": found.advice.option} if found.advice.option else {}
+    expected = {"n_rows": len(people)}
+    for name, option in options.items():
+        for kind, number in (("gap", "gap"), ("ratio", "ratio"), ("leakage", "leak")):
+            estimate = getattr(option, number)
+            expected |= {f"{name}/{kind}": estimate.value, f"{name}/{kind}_low": estimate.low}
+    assert expected.items() <= metrics.items()
+    names = list(metrics)
+    assert not [n for n in names if re.search(r"[^\w. /-]", n)]
+    folders = [(a, b) for a in names for b in names if b.startswith(f"{a}/")]
+    assert folders == []  # stores that keep a metric as a file
+    assert all(type(v) is float and math.isfinite(v) for v in metrics.values())
+
+
+def _option_of(found, key):
+    return next(one for one in found.advice.options if one.representation == key)

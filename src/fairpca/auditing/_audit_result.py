@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 import math
 import os
+import re
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from .._files import whole_file
 from ._results import (
+    EXISTING,
     Advice,
     Alternative,
     CertifiedGap,
@@ -181,6 +183,51 @@ class Audit:
         """Return plain dictionaries, lists, strings and numbers; NaN becomes None."""
         return _plain(asdict(self))
 
+    def to_metrics(self) -> dict[str, float]:
+        """Return the main numbers in one flat dictionary, for trackers of experiments.
+
+        Returns
+        -------
+        dict of str to float
+            ``n_rows`` and, of the raw features, of each existing score and decision and of what is
+            recommended, those of ``gap``, ``joint_gap`` (intersections), ``ratio``, ``utility`` and
+            ``leakage`` that were measured, with their intervals: ``"raw/gap"``, ``"raw/gap_low"``,
+            ``"raw/gap_high"``, ``"decision/granted/ratio"``, ``"recommended/utility"``. Names have
+            letters, digits, blanks and ``_-./`` only.
+
+        See Also
+        --------
+        Audit.to_dict : All numbers.
+        Audit.since : What changed since an earlier audit, beyond chance.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import pandas as pd
+        >>> from fairpca import audit
+        >>> rng = np.random.default_rng(0)
+        >>> people = pd.DataFrame({"sex": rng.choice(["f", "m"], size=200)})
+        >>> people["granted"] = np.where(rng.random(200) < 0.5, "yes", "no")
+        >>> found = audit(people, "sex", decisions="granted", n_jobs=1).to_metrics()
+        >>> [name for name in found if not name.endswith(("_low", "_high"))]
+        ['n_rows', 'decision/granted/gap', 'decision/granted/ratio', 'decision/granted/leakage']
+        """
+        chosen = self.advice.option
+        named = {
+            one.representation.replace(":", "/", 1): one
+            for one in self.advice.options
+            if one.representation == "raw" or any(m.model == EXISTING for m in one.models)
+        }
+        named |= {} if chosen is None else {"recommended": chosen}
+        found = {"n_rows": float(self.data.n_rows)}
+        for name, option in named.items():
+            for kind in ("gap", "joint_gap", "ratio", "utility", "leak"):
+                estimate, key = getattr(option, kind), f"{name}/{_SPOKEN.get(kind, kind)}"
+                if estimate is not None and math.isfinite(estimate.value):
+                    ends = {f"{key}_low": estimate.low, f"{key}_high": estimate.high}
+                    found |= {key: estimate.value, **ends}
+        return {re.sub(r"[^\w. /-]", "_", name): value for name, value in found.items()}
+
     def to_json(self, *, indent: int | None = 1) -> str:
         """Return the audit as JSON, of the schema that `fairpca.auditing.audit_schema` returns.
 
@@ -269,6 +316,9 @@ class Audit:
 
     def __repr__(self) -> str:
         return f"<Audit of {self.data.name}: {self.summary.headline}>"
+
+
+_SPOKEN = {"leak": "leakage"}
 
 
 def _plain(value: Any) -> Any:
