@@ -226,6 +226,28 @@ def test_where_too_few_people_are_left_the_audits_cannot_tell():
     assert "fewer than two groups" in found.reason
 
 
+def test_groups_that_are_spelled_otherwise_are_not_called_too_few():
+    def recoded(plain):
+        text = json.dumps(plain).replace('"male"', '"M"').replace('"female"', '"F"')
+        plain.update(json.loads(text))
+
+    made = made_up_audit({"sex": ["male", "female"]}, own=OWN)
+    changes = Audit.from_dict(made).since(edited(made, recoded)).changes
+    found = number(changes, "gap", attribute="sex", representation="decision:granted")
+    assert found.verdict == "not compared"
+    assert found.reason == "no group is in both audits: spell them alike if they are the same"
+    assert changes.verdict == "cannot tell"
+    assert any(note.startswith("Groups of sex that are gone: ") for note in changes.notes)
+    assert not any("too few people" in note for note in changes.notes)
+
+
+def test_numbers_are_others_only_beside_some():
+    now = Audit.from_dict(made_up_audit(own=OWN))
+    same = edited(made_up_audit(own=OWN), unchanged)
+    n = len(now.since(same).changes.numbers)
+    assert ChangesInWords(now.since(same)).others() == f"{n} numbers without a change beyond chance"
+
+
 @pytest.mark.parametrize(
     ("change", "kinds", "reason"),
     [
@@ -272,7 +294,7 @@ def test_what_differs_otherwise_is_in_the_notes():
     ):
         assert said in notes
     swapped = edited(made_up_audit(), unchanged).since(now).changes
-    assert "are they swapped?" in swapped.notes[0]
+    assert "2026-10-15 17:00): perhaps they are swapped" in swapped.notes[0]
 
 
 def test_an_attribute_that_is_audited_no_more_leaves_the_verdict_open():

@@ -240,6 +240,12 @@ def test_inspect_tells_what_a_model_is(fairpca):
     assert header["info"]["sensitive"] == ["sex"]
 
 
+def test_inspect_tells_the_legitimate_factors(fairpca):
+    assert fairpca(*FIT, "--given", "town").exit_code == 0
+    lines = [line.split() for line in fairpca("inspect", "model.fairpca").output.splitlines()]
+    assert ["given", "town"] in lines
+
+
 @pytest.mark.parametrize("linear", [False, True])
 def test_a_model_that_holds_training_data_is_told_when_it_is_fitted(fairpca, linear):
     fitted = fairpca(*PREDICTED, "--target", "paid", *(["--linear"] if linear else []))

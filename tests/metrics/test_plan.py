@@ -251,7 +251,7 @@ def test_a_plan_is_read_in_sentences():
         ([10, 10], {"auc": 1.0}, "groups that never overlap"),
         ([10, 10], {"auc": 0.5}, "nothing to remove"),
         ([10, 10], {"auc": "high"}, "auc='high' is not strictly"),
-        ([10, 10], {"auc": None}, "neither are given"),
+        ([10, 10], {"auc": None}, "neither is given"),
         ([10, 10], {"separation": 1.0}, "both are given"),
         ([10, 10], {"auc": None, "separation": -1.0}, "separation=-1.0 is not"),
         ([10, 10], {"auc": None, "separation": float("nan")}, "separation=nan is not"),

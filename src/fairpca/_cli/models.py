@@ -474,6 +474,8 @@ def _in_brief(header: dict[str, Any]) -> Iterator[tuple[str, str]]:
     if info.get("target") is not None:
         positive = f" (positive class: {_short(info['pos_label'])})" if "pos_label" in info else ""
         yield "target", f"{_short(info['target'])}{positive}"
+    if isinstance(factors := info.get("given"), dict) and factors:
+        yield "given", _short(list(factors))
     notices = info.get("notices")
     if isinstance(notices, list) and notices:
         yield "data warnings", f"{len(notices)}, printed by --all"

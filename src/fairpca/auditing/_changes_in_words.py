@@ -75,7 +75,9 @@ class ChangesInWords:
     def others(self) -> str:
         """Say how many numbers did not change; empty if there is none."""
         n = sum(one.verdict == NO_CHANGE for one in self.changes.numbers)
-        return f"{n} other numbers without a change beyond chance" if n else ""
+        other = " other" if self.significant else ""
+        said = f"{n}{other} {'number' if n == 1 else 'numbers'} without a change beyond chance"
+        return said if n else ""
 
     def headline(self) -> str:
         """Say in a sentence whether anything became worse."""

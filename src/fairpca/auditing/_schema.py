@@ -110,11 +110,16 @@ def audit_from_file(path: str | os.PathLike[str]) -> Audit:
 def audit_from_plain(plain: Any) -> Audit:
     """Return an audit from its plain dictionaries; an error names the place."""
     version = plain.get("schema_version") if isinstance(plain, dict) else None
+    if version is None:
+        raise AuditError(
+            f"This is no audit: it is not a dictionary with a schema_version, as `fairpca audit "
+            f"--json` and Audit.to_dict make it. {_AGAIN}"
+        )
     readable = SCHEMA_VERSION.split(".")[0]
     if str(version).split(".")[0] != readable:
         raise AuditError(
             f"schema_version={brief(version)} cannot be read: this fairpca reads audits of version "
-            f"{readable}.x, as plain dictionaries. Make the audit again with the installed version "
+            f"{readable}.x. Make the audit again with the installed version "
             f"of fairpca, or install the version that made it."
         )
     adapter, invalid = _pydantic()

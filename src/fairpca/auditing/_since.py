@@ -297,6 +297,8 @@ class _Both:
             return None, None, "only one of the audits measured it"
         labels = self.before.compared(old), self.now.compared(new)
         common = labels[0] & labels[1]
+        if not common and all(labels):
+            return None, None, "no group is in both audits: spell them alike if they are the same"
         if len(common) < 2:
             why = "fewer than two groups have people enough in both audits"
             return None, None, f"{why} ({FEWEST_ROWS} to be counted, 100 to be compared)"
@@ -452,9 +454,10 @@ class _Both:
         """Say what differs and is no number: settings, groups, columns, options and versions."""
         old, new = self.before.audit, self.now.audit
         if old.created > new.created:
+            later, earlier = (one.created[:16].replace("T", " ") for one in (old, new))
             yield (
-                f"The earlier audit was made later ({old.created[:10]}) than this one "
-                f"({new.created[:10]}): are they swapped?"
+                f"The earlier audit was made later ({later}) than this one ({earlier}): perhaps "
+                f"they are swapped"
             )
         yield from self._settings()
         states = [Overview(side.audit).state for side in self._sides]
@@ -519,7 +522,12 @@ class _Both:
             for side in self._sides
         )
         if old is not None and new is not None:
-            alone = sorted(self.before.compared(old) ^ self.now.compared(new))
+            there = [
+                {side.label(group.label) for group in side.attributes[name].groups}
+                for side in self._sides
+            ]
+            alone = self.before.compared(old) ^ self.now.compared(new)
+            alone = sorted(alone & there[0] & there[1])  # of others, the notes say that they differ
             if alone:
                 said = joined([named(label) for label in alone])
                 yield f"Gaps by {spoken} leave out {said}: too few people in one of the audits"

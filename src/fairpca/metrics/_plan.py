@@ -277,8 +277,8 @@ def _auc_of(separation: float) -> float:
 
 def _separation(auc: float | None, separation: float | None) -> float:
     if (auc is None) == (separation is None):
-        given = "neither" if auc is None else "both"
-        raise UsageError(f"Of auc and separation, {given} are given. Pass one of them.")
+        given = "neither is" if auc is None else "both are"
+        raise UsageError(f"Of auc and separation, {given} given. Pass one of them.")
     if separation is not None:
         if not (isinstance(separation, Real) and 0 < separation <= _FARTHEST):
             raise UsageError(
