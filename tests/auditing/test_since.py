@@ -241,6 +241,20 @@ def test_groups_that_are_spelled_otherwise_are_not_called_too_few():
     assert not any("too few people" in note for note in changes.notes)
 
 
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        (lambda made: made, "is a dict, but must be .*from_dict"),
+        (lambda made: json.dumps(made, indent=1), "is a text of JSON, but must be .*from_json"),
+        (lambda made: pd.DataFrame({"a": [1]}), "is a DataFrame, but must be"),
+    ],
+)
+def test_what_is_no_earlier_audit_is_told_how_to_make_one(given, told):
+    made = made_up_audit()
+    with pytest.raises(TypeError, match=told):
+        Audit.from_dict(made).since(given(made))
+
+
 def test_numbers_are_others_only_beside_some():
     now = Audit.from_dict(made_up_audit(own=OWN))
     same = edited(made_up_audit(own=OWN), unchanged)

@@ -146,6 +146,8 @@ class Audit:
         ------
         AuditError
             If no attribute is in both audits, or the file is no audit.
+        TypeError
+            If it is neither an audit nor a path, such as the JSON itself.
 
         Notes
         -----
@@ -176,6 +178,13 @@ class Audit:
         from ._schema import audit_from_file
         from ._since import changes_since  # which reads audits
 
+        is_text = isinstance(before, str) and before.lstrip().startswith("{")
+        if is_text or not isinstance(before, Audit | str | os.PathLike):
+            raise TypeError(
+                f"The earlier audit is a {'text of JSON' if is_text else type(before).__name__}, "
+                f"but must be an Audit or the path of its JSON file. Make one of it with "
+                f"Audit.from_json(text) or Audit.from_dict(plain)."
+            )
         earlier = before if isinstance(before, Audit) else audit_from_file(before)
         return replace(self, changes=changes_since(earlier, self))
 

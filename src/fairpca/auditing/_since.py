@@ -526,8 +526,8 @@ class _Both:
                 {side.label(group.label) for group in side.attributes[name].groups}
                 for side in self._sides
             ]
-            alone = self.before.compared(old) ^ self.now.compared(new)
-            alone = sorted(alone & there[0] & there[1])  # of others, the notes say that they differ
+            both = there[0] & there[1]  # of others, the notes say that they are new or gone
+            alone = sorted((self.before.compared(old) ^ self.now.compared(new)) & both)
             if alone:
                 said = joined([named(label) for label in alone])
                 yield f"Gaps by {spoken} leave out {said}: too few people in one of the audits"
