@@ -145,6 +145,8 @@ def test_neighbours_are_those_of_the_definition(embedded, monkeypatch):
     assert value == pytest.approx(np.mean(shares))
     assert error == pytest.approx(np.std(shares) / np.sqrt(len(shares)))
     assert _neighbours_kept(held_out, 3.0 * T) == pytest.approx((value, error))
+    by_chance = 10 / (len(T) - 1)  # where all rows are alike, in whatever order
+    assert _neighbours_kept(held_out, np.zeros_like(T)) == pytest.approx((by_chance, 0.0))
     assert np.isnan(_neighbours_kept(replace(held_out, encoder=None), T)).all()
 
 

@@ -26,6 +26,7 @@ from ..metrics import (
     level_scores,
     make_probe,
     mean_auc,
+    neighbours_kept_of_each,
     select_top,
     stratified_rows,
 )
@@ -345,17 +346,8 @@ def _neighbours_kept(held_out: HeldOut, T: np.ndarray) -> tuple[float, float]:
         return UNKNOWN  # one round is enough
     rng = np.random.default_rng([held_out.rows.seed, held_out.index])
     rows = np.sort(rng.permutation(len(T))[:_NEIGHBOUR_ROWS])
-    near = []
-    for of in (held_out.X[rows], T[rows]):
-        centred = of - of.mean(axis=0)
-        length = np.linalg.norm(centred, axis=1, keepdims=True)
-        centred /= np.where(length > 0, length, 1.0)
-        cosines = centred @ centred.T
-        np.fill_diagonal(cosines, -np.inf)
-        near.append(np.zeros(cosines.shape, dtype=bool))
-        nearest = np.argpartition(-cosines, N_NEIGHBOURS, axis=1)[:, :N_NEIGHBOURS]
-        np.put_along_axis(near[-1], nearest, True, axis=1)
-    kept = (near[0] & near[1]).sum(axis=1) / N_NEIGHBOURS
+    before, after = (of - of.mean(axis=0) for of in (held_out.X[rows], T[rows]))
+    kept = neighbours_kept_of_each(before, after, N_NEIGHBOURS)
     w = np.ones(len(rows)) if held_out.weights is None else held_out.weights[rows]
     mean = float(np.average(kept, weights=w))
     return mean, float(np.linalg.norm(w * (kept - mean)) / w.sum())

@@ -15,7 +15,7 @@ from ._explained import ExplainedDifference, explained_difference
 from ._inputs import coded_levels, present_values, stratified_rows
 from ._leakage import COARSER, Leakage, leakage
 from ._moments import covariance_gap, explained_variance_ratio, mean_gap
-from ._neighbours import neighbours_kept, similarity_correlation
+from ._neighbours import neighbours_kept, neighbours_kept_of_each, similarity_correlation
 from ._parity import (
     distribution_gap,
     false_positive_rate_difference,

@@ -63,6 +63,13 @@ def neighbours_kept(
     >>> round(neighbours_kept(X, X[:, 1:]), 2)
     0.79
     """
+    return float(neighbours_kept_of_each(X, T, n_neighbors, metric).mean())
+
+
+def neighbours_kept_of_each(
+    X: ArrayLike, T: ArrayLike, n_neighbors: int, metric: str = "cosine"
+) -> np.ndarray:
+    """Return, for each row, the share of its nearest neighbours that are still among them."""
     before, after = _pair_of_rows(X, T, metric)
     n = len(before)
     if isinstance(n_neighbors, bool) or not 1 <= n_neighbors < n:
@@ -70,11 +77,11 @@ def neighbours_kept(
             f"n_neighbors={n_neighbors!r} was given, but each of {n} rows has {n - 1} others. Use "
             f"a number from 1 to {n - 1}."
         )
-    kept = 0.0
+    kept = np.empty(n)
     for block in gen_batches(n, max(1, _BLOCK_ENTRIES // n)):
         near = [_nearest(rows, block, int(n_neighbors), metric) for rows in (before, after)]
-        kept += float(np.minimum(*near).sum())
-    return kept / (n * n_neighbors)
+        kept[block] = np.minimum(*near).sum(axis=1)
+    return kept / n_neighbors
 
 
 def similarity_correlation(
