@@ -240,6 +240,37 @@ def test_padding_is_left_out_however_the_mask_comes(trained):
         np.testing.assert_allclose(found.components_, expected.components_, atol=1e-4)
 
 
+@pytest.mark.parametrize("more", [False, True])
+def test_a_model_of_one_argument_takes_the_dict_as_a_whole(more, trained):
+    """As SentenceTransformer does, and other models that are called with a batch."""
+
+    class Inside(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.model = trained.model
+
+    class OfFeatures(Inside):
+        def forward(self, features):
+            return self.model(**features)
+
+    class OfFeaturesAndMore(Inside):
+        def forward(self, features, scale=1.0, **others):
+            assert not others
+            return scale * self.model(**features)
+
+    parts = list(with_padding(trained.train[:4]))
+    named = [({"input_ids": w, "attention_mask": m}, a) for w, a, m in parts]
+    expected = scrub(trained.model, named, layers=BLOCKS[0])[BLOCKS[0]]
+    flat = [features | {"sensitive_features": a} for features, a in named]
+    for batches in (named, [((features,), a) for features, a in named], flat):
+        model = OfFeaturesAndMore() if more else OfFeatures()
+        found = scrub(model, batches, layers="model.blocks.0")["model.blocks.0"]
+        assert found.n_samples_seen_ == expected.n_samples_seen_
+        np.testing.assert_array_equal(found.components_, expected.components_)
+    with pytest.raises(TypeError, match="unexpected keyword argument 'token_type_ids'"):
+        scrub(trained.model, [({**f, "token_type_ids": f["input_ids"]}, a) for f, a in named])
+
+
 def test_labels_of_tokens_and_several_attributes(trained):
     """Whether a word is of the first half is removed where the model first looks at it."""
     batches = [(w, {"half": w < 12, "group": a}) for w, a in trained.train[:10]]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
+from inspect import Parameter, signature
 from typing import Any
 
 import numpy as np
@@ -45,11 +46,13 @@ class Given:
         labels, mask, y = parts
         if labels is None:
             raise UsageError(f"A batch has None for sensitive_features. {FORMS}")
-        padding = None
         if isinstance(inputs, Mapping):
             inputs = dict(inputs)
-            padding = on_the_host(inputs.get("attention_mask"))
-        return cls(inputs, labels, mask, padding, y)
+        dicts = [
+            a for a in (inputs if _are_several(inputs) else [inputs]) if isinstance(a, Mapping)
+        ]
+        masks = [one["attention_mask"] for one in dicts if "attention_mask" in one]
+        return cls(inputs, labels, mask, on_the_host(masks[0]) if masks else None, y)
 
     @property
     def n(self) -> int:
@@ -60,9 +63,9 @@ class Given:
     def call(self, model: Any, moved: Callable[[Any, Any], Any], device: Any) -> Any:
         """Return what the model makes of the inputs."""
         inputs = moved(self.inputs, device)
-        if isinstance(inputs, Mapping):
+        if isinstance(inputs, Mapping) and not _takes_as_one(model, inputs):
             return model(**inputs)
-        return model(*inputs) if isinstance(inputs, tuple | list) else model(inputs)
+        return model(*inputs) if _are_several(inputs) else model(inputs)
 
     def counted(self, hidden: Any) -> np.ndarray | None:
         """Return which rows of activations count, in their shape without the last axis."""
@@ -87,6 +90,22 @@ class Given:
         n = int(X.shape[0])
         labels, y = (_each(value, lambda a: _of_rows(a, n)) for value in (labels, y))
         return X, labels, y, np.full(n, True) if counted is None else counted.reshape(n)
+
+
+def _are_several(inputs: Any) -> bool:
+    """Tell whether inputs are several arguments by position."""
+    return isinstance(inputs, tuple | list)
+
+
+def _takes_as_one(model: Any, inputs: Mapping[str, Any]) -> bool:
+    """Tell whether a dict is the one argument of a model, as of SentenceTransformer."""
+    required = [
+        one.name
+        for one in signature(model.forward).parameters.values()
+        if one.default is one.empty
+        and one.kind in (Parameter.POSITIONAL_ONLY, Parameter.POSITIONAL_OR_KEYWORD)
+    ]
+    return len(required) == 1 and required[0] not in inputs
 
 
 def _on_the_host(value: Any) -> Any:

@@ -34,10 +34,11 @@ def scrub(
         A DataLoader, a list, or anything else that can be read several times. It yields ``(inputs,
         sensitive_features)``, perhaps with a mask behind and a target behind that, or dicts of
         the model's arguments and ``sensitive_features``. Inputs are a tensor, a tuple of arguments,
-        or a dict of them; tensors are moved to the device of the model. Attributes are an array, or
-        a dict of several, with one entry for each sequence or for each token: of shape
-        (batch,) or (batch, tokens). Tokens whose mask is 0 are left out; without a mask, those
-        whose ``attention_mask`` in the inputs is 0.
+        or a dict of them; a dict goes as a whole to a model of one argument, such as a
+        SentenceTransformer. Tensors are moved to the device of the model. Attributes are an array,
+        or a dict of several, with one entry for each sequence or for each token: of shape (batch,)
+        or (batch, tokens). Tokens whose mask is 0 are left out; without a mask, those whose
+        ``attention_mask`` in the inputs is 0.
     layers : str or list of str, default=None
         Names of modules, or patterns such as ``"model.layers.*"`` and ``"transformer.h.*.mlp"``, of
         which a star stands for one part of a name. None stands for the blocks of the model: the
