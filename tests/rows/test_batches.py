@@ -1,10 +1,11 @@
 import numpy as np
 import pytest
 
-from fairpca import FairPCA, FairPLS
-from fairpca.erasers import LEACE, SPLINCE
+from fairpca import FairKernelPCA, FairPCA, FairPLS
+from fairpca.erasers import LEACE, SPLINCE, KernelSAL
 from fairpca.errors import UsageError
 from fairpca.moments import collect_moments
+from registry import ESTIMATORS
 
 N, D = 90, 6
 
@@ -36,9 +37,8 @@ def projector(fair):
 def test_batches_of_an_iterator_are_fitted_to_like_the_rows(method, size):
     X, sex, _ = rows()
     whole = projector(method.fit(X, sensitive_features=sex))
-    np.testing.assert_allclose(
-        projector(method.fit(iter(Batches(X, sex, size=size)))), whole, atol=1e-9
-    )
+    for batches in (Batches(X, sex, size=size), iter(Batches(X, sex, size=size))):
+        np.testing.assert_allclose(projector(method.fit(batches)), whole, atol=1e-9)
     named = ({"X": a, "sensitive_features": {"sex": z}} for a, z in Batches(X, sex, size=size))
     np.testing.assert_allclose(projector(method.fit(named)), whole, atol=1e-9)
 
@@ -53,15 +53,43 @@ def test_targets_and_weights_come_with_the_batches():
 
 
 def test_who_looks_twice_needs_an_iterable_that_starts_anew():
-    torch = pytest.importorskip("torch")
     X, sex, y = rows()
     with pytest.raises(UsageError, match="can be read once"):
         FairPLS(1).fit(iter(Batches(X, sex, y, size=30)))
+    expected = FairPLS(1).fit(X, y, sensitive_features=sex == "m")
+    T = FairPLS(1).fit(Batches(X, sex == "m", y, size=30)).transform(X)
+    np.testing.assert_allclose(np.abs(T), np.abs(expected.transform(X)), atol=1e-6)
+
+
+def test_loaders_of_torch_start_anew():
+    torch = pytest.importorskip("torch")
+    X, sex, y = rows()
     there = torch.utils.data.TensorDataset(*map(torch.asarray, (X, sex == "m", y)))
     loader = torch.utils.data.DataLoader(there, batch_size=30)
     expected = FairPLS(1).fit(X, y, sensitive_features=sex == "m")
     T = FairPLS(1).fit(loader).transform(X)
     np.testing.assert_allclose(np.abs(T), np.abs(expected.transform(X)), atol=1e-6)
+
+
+@pytest.mark.filterwarnings("ignore")  # of few rows
+@pytest.mark.parametrize("name", ESTIMATORS)
+def test_every_estimator_takes_batches_or_says_what_it_takes(name):
+    X, sex, y = rows()
+    made = ESTIMATORS[name].made()
+    expected = np.abs(ESTIMATORS[name].made().fit(X, y, sensitive_features=sex).transform(X))
+    batches = Batches(X, sex, y, size=30)
+    if isinstance(made, FairKernelPCA | KernelSAL) and not getattr(made, "approximation", None):
+        for given in (batches, iter(batches)):
+            with pytest.raises(UsageError, match=r"Set approximation='nystroem'|rows in memory"):
+                made.fit(given)
+        return
+    np.testing.assert_allclose(np.abs(made.fit(batches).transform(X)), expected, atol=1e-6)
+    if getattr(made, "match", None) == "distributions" or getattr(made, "kernel", None):
+        with pytest.raises(UsageError, match="Pass an iterable that starts anew, such as a Data"):
+            made.fit(iter(batches))
+    else:
+        T = made.fit(iter(batches)).transform(X)
+        np.testing.assert_allclose(np.abs(T), expected, atol=1e-6)
 
 
 @pytest.mark.parametrize(

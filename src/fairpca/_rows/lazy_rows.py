@@ -7,7 +7,7 @@ and to add up what it returns.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,6 +17,9 @@ from ..errors import UsageError
 
 ENGINES = {"dask": "Dask", "dask_expr": "Dask", "pyspark": "Spark"}
 """Engines by the package that their collections come from."""
+
+ROWS_HAVE = ("__getitem__", "__array__", "__dataframe__", "__arrow_c_stream__", "shape")
+"""What has one of these holds rows, or is read in a way of its own."""
 
 
 @dataclass(frozen=True)
@@ -121,9 +124,9 @@ def as_lazy_rows(
 
 
 def yields_batches(X: Any) -> bool:
-    """Tell whether X is an iterator, or a DataLoader of torch, rather than rows."""
-    loader = type(X).__module__.partition(".")[0] == "torch" and hasattr(X, "batch_sampler")
-    return isinstance(X, Iterator) or loader
+    """Tell whether X is an iterator, or starts one anew as a DataLoader does, rather than rows."""
+    starts = isinstance(X, Iterable) and not any(hasattr(X, name) for name in ROWS_HAVE)
+    return isinstance(X, Iterator) or starts
 
 
 def _batch_rows(X: Any, given: list[str]) -> LazyRows:
