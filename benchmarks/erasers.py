@@ -1,17 +1,18 @@
-"""LEACE beside concept-erasure's, as a Markdown table: ``python -m benchmarks.erasers``.
+"""LEACE beside concept-erasure's, as a Markdown table: ``python -m benchmarks.erasers --cores 2``.
 
 float32 tensors, a binary concept, one process. Both are called in turns; the ratio is taken in
-every round, and its median, lowest and highest are printed. Needs torch and concept-erasure.
+every round, and its median, lowest and highest are printed. Needs torch and concept-erasure. What
+is printed is docs/benchmarks/erasers.md; a run on a GPU is added to it behind one on a processor.
 """
 
 import argparse
 import io
-import platform
 import statistics
 import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +24,7 @@ from fairpca.erasers import LEACE
 from fairpca.torch import as_module
 
 from .gpu import versions, wait
-from .results import use_cores
+from .results import Run, use_cores
 
 SECONDS, LEAST, MOST = 2.0, 5, 200
 """How long a cell is measured, and how many rounds that may be."""
@@ -65,7 +66,7 @@ def line(what: str, n: int, d: int, mine: list[float], other: list[float]) -> st
     """Return a line of the table: medians, and the ratio in each round."""
     each = [m / o for m, o in zip(mine, other, strict=True)]
     low, high = min(each), max(each)
-    medians = [f"{1_000 * statistics.median(s):.2f}" for s in (mine, other)]
+    medians = [f"{1_000 * statistics.median(s):,.2f} ms" for s in (other, mine)]
     middle = statistics.median(each)
     cells = [what, f"{n:,} x {d:,}", *medians, f"{middle:.2f} ({low:.2f} to {high:.2f})"]
     return f"| {' | '.join(cells)} |"
@@ -81,7 +82,7 @@ def lines_of_the_table(device: str, largest: int) -> Iterator[str]:
                 lambda X=X, z=z: LeaceEraser.fit(X, z),
                 device,
             )
-            yield line("fit", n, d, *both)
+            yield line("`fit`", n, d, *both)
     for n, d in APPLIED:
         if n * d <= largest:
             X, z = rows_there(max(n, 4 * d), d, device)
@@ -89,14 +90,14 @@ def lines_of_the_table(device: str, largest: int) -> Iterator[str]:
             theirs = LeaceEraser.fit(X, z)
             X = X[:n]
             yield line(
-                "apply",
+                "`transform`",
                 n,
                 d,
                 *ratios(lambda X=X, m=mine: m.transform(X), lambda X=X, t=theirs: t(X), device),
             )
             module = as_module(mine).to(device)
             yield line(
-                "apply, `as_module`",
+                "`as_module`",
                 n,
                 d,
                 *ratios(lambda X=X, m=module: m(X), lambda X=X, t=theirs: t(X), device),
@@ -104,7 +105,7 @@ def lines_of_the_table(device: str, largest: int) -> Iterator[str]:
 
 
 def lines_of_sizes(device: str) -> Iterator[str]:
-    """Yield the lines of sizes on disk, in bytes."""
+    """Yield the lines of sizes on disk."""
     for d in (384, 768, 2_048, 4_096):
         X, z = rows_there(4 * d, d, device)
         mine, theirs = LEACE().fit(X, sensitive_features=z), LeaceEraser.fit(X, z)
@@ -115,7 +116,8 @@ def lines_of_sizes(device: str) -> Iterator[str]:
         buffer = io.BytesIO()
         torch.save(theirs, buffer)
         other = buffer.tell()
-        yield f"| bytes on disk | {d:,} | {ours:,} | {other:,} | {ours / other:.2f} |"
+        sizes = [f"{size / 1_000:,.0f} kB" for size in (other, ours)]
+        yield f"| {' | '.join(['file', f'{d:,} columns', *sizes, f'{ours / other:.3f}'])} |"
 
 
 def main() -> None:
@@ -127,16 +129,17 @@ def main() -> None:
     use_cores(given.cores)
     if given.cores:
         torch.set_num_threads(given.cores)
-    where = f"{torch.get_num_threads()} threads" if given.device == "cpu" else given.device
-    print(
-        f"LEACE, {where}, {platform.processor() or platform.machine()}. {versions(given.device)}\n"
-    )
-    print("| what | rows x columns | fairpca, ms | concept-erasure, ms | ratio |")
+    here = Run.here()
+    where = f"{here.machine}, {torch.get_num_threads()} threads"
+    print(f"\n**{where if given.device == 'cpu' else torch.cuda.get_device_name()}**\n")
+    print("| what | rows x features | concept-erasure | fairpca | ratio |")
     print("|---|---|--:|--:|--:|")
     for text in lines_of_the_table(given.device, int(given.largest)):
         print(text, flush=True)
     for text in lines_of_sizes(given.device):
         print(text, flush=True)
+    libraries = f"concept-erasure {version('concept-erasure')}, {versions(given.device)}"
+    print(f"\nMeasured {here.date[:10]}: {here.machine}, {here.cores} cores, {libraries}.")
 
 
 if __name__ == "__main__":
