@@ -33,7 +33,7 @@ from sklearn.preprocessing import StandardScaler
 
 from fairpca import FairKernelPCA, FairPCA, FairPLS
 from fairpca.erasers import LEACE, MeanProjection
-from fairpca.metrics import leakage, neighbours_kept, similarity_correlation
+from fairpca.metrics import leakage, neighbours_kept, plan, similarity_correlation
 
 DOCS = Path(__file__).parents[2] / "docs"
 NUMBERS, PAGE = DOCS / "data" / "embeddings.json", DOCS / "howto" / "embeddings.md"
@@ -174,6 +174,9 @@ TRAINING = ("16 wordings", "16, 8 others and names, together", WITHIN)
 BY_TRAINING = ("LEACE", "FairPCA(50)", "FairPCA(50), distributions")
 TESTS = ("known", "new", "names")
 PER_DIMENSION = (2, 5, 10, 20, 30)
+BEFORE = 0.9999
+"""AUC before, for the planner: these groups do not overlap. The plan is hardly another for .99."""
+FOLDS = 5
 DEAD = [127, 223]
 D, OUTLIERS, SIMULATED = 2048, 1000.0, 8192
 
@@ -192,7 +195,7 @@ def fitted(method, texts, **known):
     return made.transform, perf_counter() - started
 
 
-def read(transform, texts, probe="linear", cv=5):
+def read(transform, texts, probe="linear", cv=FOLDS):
     """Return the AUC with which a probe predicts the gender in held-out texts."""
     T = texts.X if transform is None else transform(texts.X)
     return leakage(T, texts.gender, probe=probe, cv=cv, n_permutations=1, random_state=0).auc
@@ -212,8 +215,7 @@ def cost(transform, sets):
     """Return the accuracy for the field of new occupations, and what becomes of neighbours."""
     texts, test = at(sets["fit"], slice(6000)), sets["known"]
     field, field_new = (np.array([FIELD[job] for job in one.job]) for one in (texts, test))
-    model = make_pipeline(StandardScaler(), LogisticRegression(max_iter=1000))
-    task = model.fit(transform(texts.X), field).score(transform(test.X), field_new)
+    task = field_accuracy(transform(texts.X), field, transform(test.X), field_new)
     some = at(test, slice(3000))
     T = transform(some.X)
     near = NearestNeighbors(n_neighbors=10, metric="cosine").fit(T).kneighbors()[1]
@@ -223,6 +225,12 @@ def cost(transform, sets):
         "rank correlation": similarity_correlation(some.X, T, random_state=0),
         "same gender": np.mean(some.gender[near] == some.gender[:, None]),
     }
+
+
+def field_accuracy(T, field, T_new, field_new):
+    """Return how often a linear model predicts the field of work of new occupations."""
+    model = make_pipeline(StandardScaler(), LogisticRegression(max_iter=1000))
+    return model.fit(T, field).score(T_new, field_new)
 
 
 def at(texts, rows):
@@ -356,7 +364,7 @@ def rounded(value):
     if isinstance(value, dict):
         return {key: rounded(one) for key, one in value.items()}
     if isinstance(value, list):
-        return value
+        return [rounded(one) for one in value]
     small = isinstance(value, float | np.floating) and 0 < abs(value) < 10.0**-DIGITS
     if small or not isinstance(value, float | np.floating):
         return value
@@ -442,12 +450,22 @@ def of_wordings(wordings):
 def of_texts(texts):
     head = "| texts per dimension | " + " | ".join(map(str, PER_DIMENSION)) + " |"
     named = {"similar": "occupations of the training texts", "known": "new occupations"}
-    rows = [
-        [f"{name}, {said}", *(f"{texts[name][str(n)][test]:.2f}" for n in PER_DIMENSION)]
-        for name in ("LEACE", "FairPCA(50)")
-        for test, said in named.items()
-    ]
+    fit, similar = (profiles(name)[1] for name in ("fit", "similar"))
+    asked = {"columns": texts["dimensions"], "trained_on": (1 - 1 / FOLDS) * people(similar)}
+    rows = []
+    for name, k in {"LEACE": None, "FairPCA(50)": 50}.items():
+        of = (people(fit[: n * texts["dimensions"]]) for n in PER_DIMENSION)
+        plans = (plan(of_fit, auc=BEFORE, n_components=k, **asked) for of_fit in of)
+        rows.append([f"{name}, planned", *(f"{one.auc_left:.2f}" for one in plans)])
+        for test, said in named.items():
+            aucs = (texts[name][str(n)][test] for n in PER_DIMENSION)
+            rows.append([f"{name}, {said}", *(f"{auc:.2f}" for auc in aucs)])
     return table(head, rows)
+
+
+def people(gender):
+    """Return how many texts there are of each gender."""
+    return np.unique(gender, return_counts=True)[1]
 
 
 def what_to_hold_out(texts, methods):

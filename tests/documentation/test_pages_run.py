@@ -175,6 +175,25 @@ def test_all_numbers_of_the_page_of_embeddings_are_those_that_were_measured():
     assert re.findall(r"(?<![\d.])[01]\.\d\d(?!\d)", page) == []
 
 
+def test_what_was_planned_for_embeddings_is_what_was_measured():
+    made = runpy.run_path(str(ROOT / "examples" / "behind_the_docs" / "embeddings.py"))
+    numbers = json.loads(made["NUMBERS"].read_text(encoding="utf-8"))
+    rows = {
+        name: np.array(list(map(float, cells)))
+        for name, *cells in re.findall(
+            r"^\| (.+?) \|" + 5 * r" (0\.\d\d) \|", made["of_texts"](numbers["texts"]), re.MULTILINE
+        )
+    }
+    for name in ("LEACE", "FairPCA(50)"):
+        planned, alike = (
+            rows[f"{name}, planned"],
+            rows[f"{name}, occupations of the training texts"],
+        )
+        assert np.all(np.diff(planned) < 0)
+        np.testing.assert_allclose(planned, alike, atol=0.04)  # the errors of measuring, and more
+    assert np.all(rows["LEACE, new occupations"] > rows["LEACE, planned"] + 0.1)  # of another kind
+
+
 @pytest.mark.slow
 def test_the_numbers_of_the_demo_are_what_an_audit_gives_today():
     """A minute; other versions of the libraries may move the last digits."""
