@@ -143,6 +143,10 @@ def test_models_of_tables_take_vectors_and_keep_them_in_their_files(embedded, tm
     T = np.asarray(model.transform(frame))
     model.save(tmp_path / "model.fairpca")
     np.testing.assert_array_equal(load(tmp_path / "model.fairpca").transform(frame), T)
+    absent = frame.assign(emb=[None, *vectors[1:]])
+    np.testing.assert_array_equal(
+        load(tmp_path / "model.fairpca").transform(absent), model.transform(absent)
+    )
     women = (people["sex"] == "f").to_numpy()
     np.testing.assert_allclose(T[women].mean(axis=0), T[~women].mean(axis=0), atol=1e-8)
 
