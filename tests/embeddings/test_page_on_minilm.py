@@ -16,11 +16,15 @@ from sklearn.preprocessing import StandardScaler
 
 from documentation.page_code import FENCES
 from fairpca.erasers import LEACE
+from fairpca.metrics import neighbours_kept, plan
+from fairpca.torch import layer_leakage
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "howto" / "embeddings.md"
+OF_LAYERS = ROOT / "docs" / "reference" / "torch.md"
 STUDY = runpy.run_path(str(ROOT / "examples" / "behind_the_docs" / "embeddings.py"))
 N, DEAD = 1200, STUDY["DEAD"]
+FEW, ASKED = 600, 625  # to scrub with, and to measure
 NEEDED = "the page is run with an encoder: make test-torch installs {}"
 
 
@@ -43,25 +47,35 @@ def encoder(torch):
 
 
 @pytest.fixture(scope="module")
-def page(encoder, tmp_path_factory):
-    """Run the code of the page that needs an encoder; return what its names stand for then."""
+def run(encoder):
+    """Return a function that runs the code of a page that needs an encoder, with some names."""
     import sentence_transformers
 
     def from_the_package(name):
         assert name == "all-MiniLM-L6-v2"
         return encoder
 
+    def run_code(path, names):
+        with pytest.MonkeyPatch.context() as patch, warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            patch.setattr(sentence_transformers, "SentenceTransformer", from_the_package)
+            for block in FENCES.finditer(path.read_text(encoding="utf-8")):
+                if "sentence-transformers" in (block["skip"] or ""):
+                    exec(compile(block["code"], str(path), "exec"), names)
+        return names
+
+    return run_code
+
+
+@pytest.fixture(scope="module")
+def page(run, tmp_path_factory):
+    """Run the code of the page; return what its names stand for then."""
     texts, gender, _, wording = (column[:N] for column in STUDY["profiles"]("fit"))
     names = {"texts": list(texts), "gender": gender, "wording": wording}
     names["question"] = "Who is a nurse in Leeds?"
-    with pytest.MonkeyPatch.context() as patch, warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+    with pytest.MonkeyPatch.context() as patch:
         patch.chdir(tmp_path_factory.mktemp("page"))
-        patch.setattr(sentence_transformers, "SentenceTransformer", from_the_package)
-        for block in FENCES.finditer(PAGE.read_text(encoding="utf-8")):
-            if block["skip"]:
-                exec(compile(block["code"], str(PAGE), "exec"), names)
-    return names
+        return run(PAGE, names)
 
 
 def explained(T, gender):
@@ -121,3 +135,25 @@ def test_each_wording_is_erased_by_itself(page):
             women, men = (rows[here & (page["gender"] == g)] for g in ("f", "m"))
             gap = np.abs(women.mean(axis=0) - men.mean(axis=0)) / page["X"].std()
             assert gap.max() < 1e-4, (name, wording)
+
+
+def test_no_layer_of_the_encoder_reveals_more_than_was_planned(run, encoder):
+    """Each text gives the fit all of its tokens, and the plan counts texts: it is an upper bound.
+
+    The encoder stays of use: the texts next to a text are mostly those that were.
+    """
+    texts, gender = (column[:FEW] for column in STUDY["profiles"]("fit")[:2])
+    names = run(OF_LAYERS, {"texts": list(texts), "gender": gender})
+    new, asked = (column[:ASKED] for column in STUDY["profiles"]("similar")[:2])
+    parts = [slice(i, i + 125) for i in range(0, ASKED, 125)]
+    held_out = [(encoder.preprocess(list(new[part])), asked[part]) for part in parts]
+    found = layer_leakage(encoder, held_out, erasers=names["erasers"]).layers
+    assert len(found) == 6
+    people, trained_on = STUDY["people"](gender), 0.8 * STUDY["people"](asked)
+    for one in found:
+        given = {"columns": 384, "auc": one.before.auc, "trained_on": trained_on}
+        assert one.after.interval[0] < plan(people, **given).auc_left < one.before.auc
+    assert found[-1].before.auc > 0.9
+    assert found[-1].after.interval[1] < 0.75
+    before = encoder.encode(list(texts), show_progress_bar=False)
+    assert 0.5 < neighbours_kept(before, names["X"]) < 1
