@@ -515,3 +515,22 @@ def test_nothing_is_left_to_measure_where_no_factor_is_shared(monkeypatch):
     found = measured(table, "hired", given="degree", ignore=["degree"])
     assert found.leakage_given == []
     assert "nothing can be split" in text_of(found)
+
+
+def test_probabilities_of_zero_and_one_split_as_groups_that_are_known():
+    rng = np.random.default_rng(0)
+    education = rng.integers(0, 3, size=2000)
+    male = rng.random(2000) < 0.3 + 0.15 * education
+    frame = pd.DataFrame({"education": education.astype(str)})
+    frame["approved"] = (rng.random(2000) < 0.2 + 0.2 * education + 0.05 * male).astype(int)
+    asked = {"decisions": "approved", "given": "education", "quick": True, "n_jobs": 1}
+    known = audit(frame.assign(sex=np.where(male, "m", "f")), "sex", **asked)
+    frame = frame.assign(p_f=1.0 - male, p_m=1.0 * male)
+    probable = audit(frame, probabilities={"sex": {"f": "p_f", "m": "p_m"}}, **asked)
+
+    def split(found):
+        (own,) = [one for one in found.downstream if one.model == "existing_model"]
+        return own.parities[0].explained
+
+    assert split(probable) == split(known)
+    assert split(known).explained.low > 0
