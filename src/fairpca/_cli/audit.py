@@ -80,7 +80,7 @@ def audit(
         Option(
             metavar="VALUE",
             rich_help_panel=COLUMNS,
-            help="Continuous target: larger values are the positive class",
+            help="Continuous target: larger values are positive",
         ),
     ] = None,
     score: Annotated[
@@ -107,7 +107,7 @@ def audit(
         Option(
             metavar="TEXT",
             rich_help_panel=COLUMNS,
-            help="Who decided that these factors are legitimate, and why",
+            help="Who decided that factors are legitimate, and why",
         ),
     ] = "",
     ignore: options.Ignore = None,

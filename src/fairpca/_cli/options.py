@@ -57,8 +57,8 @@ Given = Annotated[
     Option(
         metavar="COLUMN",
         rich_help_panel=COLUMNS,
-        help="Legitimate factor: people who agree in it are compared. It stays a feature unless it "
-        "is ignored, too (repeatable)",
+        help="Legitimate factor: compares people equal in it. Stays a feature unless ignored, too "
+        "(repeatable)",
     ),
 ]
 Ignore = Annotated[
