@@ -1,9 +1,10 @@
 """Simulated populations in which the truth of an audit's numbers is known: bias and coverage.
 
 ``python tests/auditing/coverage.py --draws 100 --jobs 16`` prints the table of
-docs/explanation/measuring.md. For each table that is drawn from a population, the audit is made,
-and then what it estimates is computed: the model that the audit describes is fitted to *all* rows
-of the table, and judged on 100,000 new people.
+docs/explanation/measuring.md, and with ``--given`` that of gaps split by factors. For each table
+that is drawn from a population, the audit is made, and then what it estimates is computed: the
+model that the audit describes is fitted to *all* rows of the table, and judged on 100,000 new
+people.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import argparse
 import json
 import sys
 import warnings
-from dataclasses import astuple, dataclass
+from dataclasses import astuple, dataclass, replace
 from pathlib import Path
 from unittest import mock
 
@@ -27,11 +28,20 @@ from fairpca.auditing._measures import fitted_model
 from fairpca.auditing._representations import METHODS, TrainingRows, fit_method
 from fairpca.auditing._results import Setting
 from fairpca.auditing._splits import FULL, QUICK, HeldOut
-from fairpca.metrics import PROBES, fit_probe, level_scores, make_probe, mean_auc, select_top
+from fairpca.metrics import (
+    PROBES,
+    explained_difference,
+    fit_probe,
+    level_scores,
+    make_probe,
+    mean_auc,
+    select_top,
+)
 from fairpca.tables import TableEncoder
 
 MEASURED = ("raw", "fair_pca", "fair_pls")
 LIMIT = 0.05
+PARTS = ("difference", "explained", "unexplained")
 
 
 @dataclass(frozen=True)
@@ -47,6 +57,8 @@ class Population:
     numeric: bool = False
     quick: bool = True
     max_rows: int | None = None
+    given: str = ""  # a legitimate factor: a feature, or xjob
+    jobs: float = 0.0  # of the group on the share of people with the better job
 
     def people(self, n: int, rng: np.random.Generator) -> pd.DataFrame:
         """Draw people: columns x0 to x7, g and perhaps r, and the outcome y."""
@@ -59,12 +71,19 @@ class Population:
         X[:, 3] *= np.where(g, 1.3, 1.0)
         X[:, 4] += 0.4 * (r > 0)
         drive = X[:, 0] + 0.7 * X[:, 4] + 0.5 * X[:, 5] * (X[:, 6] > 0) - 0.4 * X[:, 3]
+        job = rng.random(n) < 0.4 - self.jobs * g if self.given == "xjob" else np.zeros(n)
+        drive = drive + 1.2 * job
         noise = rng.normal(size=n) if self.numeric else rng.logistic(size=n)
         frame = pd.DataFrame(X, columns=[f"x{i}" for i in range(8)])
         frame["g"] = np.where(g, "b", "a")
         if self.rare:
             frame["r"] = np.array(["most", "p", "q", "s", "t"])[r]
         y = drive + noise
+        if self.given == "xjob":
+            frame["xjob"] = np.where(job, "clerk", "other")
+        if self.given and not self.numeric:
+            decided = drive + rng.logistic(size=n)
+            frame["d"] = np.where(decided > self._threshold(), "yes", "no")
         frame["y"] = y if self.numeric else np.where(y > self._threshold(), "yes", "no")
         return frame
 
@@ -74,9 +93,8 @@ class Population:
         known = _THRESHOLDS.get(self.name)
         if known is None:
             _THRESHOLDS[self.name] = 0.0
-            as_number = Population(**{**vars(self), "numeric": False})
             rng = np.random.default_rng(99)
-            frame = Population(**{**vars(as_number), "numeric": True, "name": "?"})
+            frame = replace(self, numeric=True, name="?")
             y = frame.people(400_000, rng)["y"].to_numpy() + rng.logistic(size=400_000) * 0.9
             _THRESHOLDS[self.name] = known = float(np.quantile(y, 1 - self.rate))
         return known
@@ -133,7 +151,24 @@ def truth(population: Population, table: pd.DataFrame, seed: int) -> dict[tuple[
                     found[method, model, attribute, "ratio"] = float(means.min() / means.max())
                 for label, rate in means.items():
                     found[method, model, attribute, f"rate {label}"] = float(rate * unit)
+            if population.given:
+                found |= parts((method, model), decided / unit, new, population)
+    if "d" in new:
+        found |= parts(("decision:d", "existing_model"), new["d"] == "yes", new, population)
     return found
+
+
+def parts(key, decided, new, population):
+    """Return what a factor explains of the difference of b from a, and what it does not."""
+    found = explained_difference(
+        None,
+        np.asarray(decided),
+        sensitive_features=new["g"],
+        given=new[population.given],
+        between=("a", "b"),
+    )
+    sign = 1.0 if found.groups == ("b", "a") else -1.0
+    return {(*key, "g", part): sign * getattr(found, part) for part in PARTS}
 
 
 def leaked(population, probe, T, labels, effort, seed):
@@ -164,6 +199,8 @@ def audited(population: Population, table: pd.DataFrame, seed: int) -> dict[tupl
             quick=population.quick,
             n_components=6,
             max_rows=population.max_rows,
+            decisions=["d"] if "d" in table else (),
+            given=population.given,
             n_jobs=1,
             seed=seed,
         )
@@ -185,6 +222,11 @@ def audited(population: Population, table: pd.DataFrame, seed: int) -> dict[tupl
                 e = group.mean_score if population.numeric else group.selection_rate
                 if e is not None:
                     found[(*key, f"rate {group.label}")] = (e.value, e.low, e.high)
+            for part in PARTS if parity.explained else ():
+                e = getattr(parity.explained, part)
+                turned = parity.explained.higher == "a"
+                ends = (-e.value, -e.high, -e.low) if turned else (e.value, e.low, e.high)
+                found[(*key, part)] = ends
     return found
 
 
@@ -218,6 +260,15 @@ POPULATIONS = [
     Population("4,000, an outcome of 3 %", 4_000, rate=0.03),
     Population("15,000 of which 5,000 drawn, rare groups", 15_000, rare=0.015, max_rows=5_000),
     Population("60,000 of which 20,000 drawn, an outcome of 2 %", 60_000, rate=0.02),
+]
+
+
+GIVEN = [
+    Population("1,500, all explained", 1_500, effect=0.0, given="xjob", jobs=0.3),
+    Population("1,500, nothing explained", 1_500, given="xjob"),
+    Population("1,500, both", 1_500, given="xjob", jobs=0.3),
+    Population("1,500, both, continuous target", 1_500, given="xjob", jobs=0.3, numeric=True),
+    Population("4,000, both, a number as factor", 4_000, given="x0"),
 ]
 
 
@@ -279,6 +330,27 @@ def markdown(whole: pd.DataFrame) -> str:
     return "\n".join(lines) + "\n"
 
 
+def markdown_of_parts(whole: pd.DataFrame) -> str:
+    """Return the table of split gaps: the mean truth, and coverage of both parts."""
+    kinds = ["decision:d", *MEASURED]
+    lines = [
+        "| people | tables | existing decisions | all columns | fair PCA | fair PLS |",
+        "|---|--:|---|---|---|---|",
+    ]
+    for people, found in [*whole.groupby("population", sort=False), ("all", whole)]:
+        cells = []
+        for kind in kinds:
+            told = []
+            for part in PARTS[1:]:
+                one = found[(found["method"] == kind) & (found["number"] == part)]
+                near = "" if people == "all" or one.empty else f"{one['true'].mean():+.3f}: "
+                told.append(f"{near}{covered(one)}")
+            cells.append(", ".join(told))
+        n = int(found["n"][(found["method"] == "raw") & (found["number"] == "explained")].sum() / 3)
+        lines.append(f"| {people} | {n} | {' | '.join(cells)} |")
+    return "\n".join(lines) + "\n"
+
+
 def covered(found: pd.DataFrame) -> str:
     """Return the share of intervals that have the truth, in words."""
     if found.empty:
@@ -291,11 +363,13 @@ def main() -> None:
     parser.add_argument("--draws", type=int, default=20)
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--only", type=int, nargs="*")
+    parser.add_argument("--given", action="store_true", help="gaps split by a factor")
     parser.add_argument("--json", type=Path)
     parser.add_argument("--markdown", type=Path)
     given = parser.parse_args()
     tables = []
-    chosen = POPULATIONS if given.only is None else [POPULATIONS[i] for i in given.only]
+    drawn_from = GIVEN if given.given else POPULATIONS
+    chosen = drawn_from if given.only is None else [drawn_from[i] for i in given.only]
     jobs = [(one, seed) for one in chosen for seed in range(given.draws)]
     with parallel_config("loky", inner_max_num_threads=1):
         results = Parallel(given.jobs, batch_size=1)(delayed(one_table)(*job) for job in jobs)
@@ -311,7 +385,7 @@ def main() -> None:
     if given.json:
         given.json.write_text(json.dumps(whole.to_dict("records"), indent=1))
     if given.markdown:
-        given.markdown.write_text(markdown(whole))
+        given.markdown.write_text((markdown_of_parts if given.given else markdown)(whole))
     with pd.option_context(
         "display.width", 200, "display.max_rows", None, "display.max_columns", None
     ):
