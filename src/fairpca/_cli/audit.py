@@ -18,7 +18,7 @@ from typer import Argument, Option, echo
 
 from . import options
 from .gate import finish
-from .help_pages import COLUMNS, COMPUTE, OUTPUT, POLICY, RECOMMENDATION, TERMINAL
+from .help_pages import COLUMNS, COMPUTE, OUTPUT, RECOMMENDATION, TERMINAL
 from .terminal import (
     CommandError,
     LastStep,
@@ -39,10 +39,9 @@ if TYPE_CHECKING:
 EXAMPLES = [
     "fairpca audit   # the built-in mortgage applications",
     "fairpca audit loans.csv --sensitive race --sensitive sex --target approved",
-    "fairpca audit loans.csv -s race -t repaid --score risk --decision approved",
+    "fairpca audit loans.csv -s race --score risk --decision approved --fail-above 5",
     "fairpca audit wages.csv -s sex -t wage --person worker --weight w",
     "fairpca audit people.parquet -s gender --quick -o quick.html --json quick.json",
-    "fairpca audit loans.csv -s race -t repaid --decision approved --fail-above 5",
     "fairpca audit people.csv --vectors embeddings.npy -s gender -t topic",
     "fairpca audit loans.csv --probabilities race=p_white,p_black --decision approved",
     "zcat loans.csv.gz | fairpca audit - --sensitive race",
@@ -127,9 +126,9 @@ def audit(
         Option(
             metavar="POINTS",
             rich_help_panel=RECOMMENDATION,
-            help="Largest accepted gap between groups, in percentage points (continuous target: "
-            "hundredths of its standard deviation)",
-            show_default="5, or that of --fail-above",
+            help="Largest accepted gap, in percentage points (continuous target: hundredths of its "
+            "standard deviation)",
+            show_default="--fail-above or 5",
         ),
     ] = None,
     model: Annotated[
@@ -147,12 +146,11 @@ def audit(
         float | None,
         Option(
             metavar="POINTS",
-            rich_help_panel=POLICY,
-            help="Exit with status 1 if a gap of today's models exceeds so many points, and 3 if "
-            "people are too few to say, as fairpca gate does",
+            rich_help_panel=RECOMMENDATION,
+            help="Limit of gaps, and exit status as fairpca gate",
         ),
     ] = None,
-    undecided: options.IfUndecided = None,
+    undecided: Annotated[options.Undecided | None, options.if_undecided(RECOMMENDATION)] = None,
     n_components: options.Components = None,
     scale: options.Scaled = options.Scale.standard,
     columns: options.Columns = None,

@@ -101,7 +101,7 @@ def gate(
         float | None,
         Option(rich_help_panel=POLICY, help="Level of intervals", show_default="0.95"),
     ] = None,
-    undecided: options.IfUndecided = None,
+    undecided: Annotated[options.Undecided | None, options.if_undecided(POLICY)] = None,
     recommended: Annotated[
         bool | None,
         Option(

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 from typer import Argument, Option
 
-from .help_pages import COLUMNS, COMPUTE, FILES, METHOD, OUTPUT, POLICY, TERMINAL
+from .help_pages import COLUMNS, COMPUTE, FILES, METHOD, OUTPUT, TERMINAL
 from .terminal import CommandError
 
 Model = Annotated[Path, Argument(metavar="MODEL", help="Model file that `fairpca fit` wrote")]
@@ -168,14 +168,13 @@ Force = Annotated[
 AsJson = Annotated[bool, Option("--json", rich_help_panel=OUTPUT, help="Print everything as JSON")]
 # Not from UNDECIDED, whose libraries take a second to load; a test compares.
 Undecided = StrEnum("Undecided", {"pass_": "pass", "fail": "fail"})
-IfUndecided = Annotated[
-    Undecided | None,
-    Option(
-        rich_help_panel=POLICY,
-        help="What becomes of numbers of which the people are too few to say",
-        show_default="exit status 3",
-    ),
-]
+
+
+def if_undecided(panel: str) -> Any:
+    """Return the option for gaps of which the people are too few to say, in a panel of the help."""
+    return Option(rich_help_panel=panel, help="Undecided gaps", show_default="status 3")
+
+
 Quiet = Annotated[bool, Option("--quiet", "-q", rich_help_panel=TERMINAL, help="Print errors only")]
 
 

@@ -102,8 +102,14 @@ def gate(
         "undecided".
     recommended : bool, optional
         Of an audit, judge the recommended option instead of how things are.
-    pos_label, sensitive_kinds, person, weight
-        As in `fairpca.audit`.
+    pos_label : value, optional
+        As in `fairpca.audit`, and so the next three.
+    sensitive_kinds : dict, optional
+        Whether sensitive columns are "numeric" or "categorical", by their names.
+    person : str, optional
+        Column with the subject id, for repeated measures.
+    weight : str, optional
+        Column with survey weights.
     policy : path, optional
         A TOML file with these options, or a pyproject.toml with the table ``[tool.fairpca]``; keys
         are the options of the command, such as ``max-gap = 5`` in percentage points. Arguments come
