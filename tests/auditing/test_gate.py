@@ -94,6 +94,29 @@ def test_wrong_verdicts_are_rare_in_some_samples(name):
         assert MADE["wrong_verdicts"](shares, populations[seed], 1_000, 60, seed) <= 6 / 60
 
 
+@pytest.mark.parametrize(
+    ("rates", "sizes"), [((0.001, 0.001), (1500, 1500)), ((0.01, 0.008), (1000, 300))]
+)
+def test_ratios_of_rare_outcomes_are_rarely_called_exceeded(rates, sizes):
+    """The normal interval of a logarithm was wrong in 8.4 and 6.3 % of samples."""
+    rng, wrong = np.random.default_rng(0), 0
+    race = np.repeat(["a", "b"], sizes)
+    for _ in range(300):
+        approved = (rng.random(sum(sizes)) < np.repeat(rates, sizes)).astype(int)
+        frame = pd.DataFrame({"race": race, "approved": approved})
+        found = gate(frame, "race", decisions="approved", min_ratio=0.79)
+        wrong += found.verdict == "exceeded"
+    assert wrong <= 300 * 0.025
+
+
+def test_a_ratio_is_exceeded_where_it_is_clear():
+    approved = np.concatenate([np.arange(3000) < 60, np.arange(3000) < 15]).astype(int)
+    frame = pd.DataFrame({"race": np.repeat(["a", "b"], 3000), "approved": approved})
+    found = gate(frame, "race", decisions="approved", min_ratio=0.8)
+    assert found.verdict == "exceeded"
+    assert found.checks[0].value == 0.25
+
+
 @given(st.integers(20, 400), st.integers(20, 400), st.data())
 def test_the_upper_end_is_never_below_that_of_newcombe(n, m, data):
     """His method 10, from SciPy's intervals of Wilson: few of a rare outcome say little."""
@@ -408,6 +431,10 @@ def test_the_policy_says_what_becomes_of_the_undecided(undecided, verdict, statu
     ("asked", "message"),
     [
         ({"decisions": "approved"}, "needs a limit"),
+        ({"decisions": "approved", "max_gap": "5"}, "max_gap='5' must be a number"),
+        ({"decisions": "approved", "max_gap": True}, "max_gap=True must be a number"),
+        ({"decisions": "approved", "min_ratio": "x"}, "min_ratio='x' must be a number"),
+        ({"decisions": "approved", "max_gap": 0.1, "confidence": "high"}, "must be a number"),
         ({"max_gap": 0.05}, "judges decisions or scores"),
         ({"decisions": "approvd", "max_gap": 0.05}, "Did you mean 'approved'"),
         ({"decisions": "approved", "max_gap": 0.05, "metrics": "precision"}, "true outcome"),

@@ -132,11 +132,11 @@ def gate(
 
     Notes
     -----
-    Values and intervals are those of `fairpca.audit`, with two ends that are safer. Of gaps of rare
-    outcomes the upper end is Newcombe's, who allows for few of them. Of more than two numbers, the
-    end that faces the limit is farther from the value (Bonferroni). So the chance of a wrong
-    "within" is about half of ``1 - confidence`` at most: all numbers have to be within. That of a
-    wrong "exceeded" is about ``1 - confidence`` at most.
+    Values and intervals are those of `fairpca.audit`, with two ends that are safer. Of rare
+    outcomes the upper end is Newcombe's for gaps, and that of Donner and Zou for ratios. Of more
+    than two numbers, the end that faces the limit is farther from the value (Bonferroni). So the
+    chance of a wrong "within" is about half of ``1 - confidence`` at most: all numbers have to be
+    within. That of a wrong "exceeded" is about ``1 - confidence`` at most.
 
     Examples
     --------
@@ -286,10 +286,15 @@ def _numbers(
         worst = max(known, key=lambda pair: sign * pair[0].value)[1]
         check = replace(check, groups=_ends(worst, metric), note=_note(worst, check, of.parities))
         found = Estimate(*(sign * getattr(widest, end) for end in _ENDS))
-        if not is_ratio:
+        if is_ratio:
+            highest = min(_highest_ratio(parity, confidence) for _, parity in known)
+        else:
             highest = max(_highest_gap(parity, metric, confidence) for _, parity in known)
-            found = replace(found, high=max(found.high, highest))
-        yield check, found, worst.n_compared
+        yield check, replace(found, high=max(found.high, highest)), worst.n_compared
+
+
+_Share = tuple[float, float, float]
+"""A share with the ends of its interval."""
 
 
 def _highest_gap(parity: Parity, metric: str, confidence: float) -> float:
@@ -298,11 +303,7 @@ def _highest_gap(parity: Parity, metric: str, confidence: float) -> float:
     Of a rare outcome a normal interval is too short above: one approval in 75 people is no surprise
     where 7 % are approved. Wilson's interval of each group knows that.
     """
-    shares = [
-        (rate.value, *_wilson(rate, group.n_rows, confidence))
-        for group in parity.groups
-        if group.compared and (rate := getattr(group, metric))
-    ]
+    shares = _shares(parity, metric, confidence, float(norm.ppf(0.5 + confidence / 2)))
     ends = [
         p - q + np.hypot(p_high - p, q - q_low)
         for (p, _, p_high), (q, q_low, _) in permutations(shares, 2)
@@ -310,19 +311,49 @@ def _highest_gap(parity: Parity, metric: str, confidence: float) -> float:
     return float(max(ends, default=0.0))
 
 
-def _wilson(share: Estimate, n_rows: int, confidence: float) -> tuple[float, float]:
-    """Return Wilson's interval of a share, of as many rows as have the error of its estimate."""
-    z = float(norm.ppf(0.5 + confidence / 2))
-    error = max(share.high - share.value, share.value - share.low) / z  # one end may be cut
+def _highest_ratio(parity: Parity, confidence: float) -> float:
+    """Return the upper end of the smallest ratio of rates, by the method of Donner and Zou (2012).
+
+    Where three people are selected, all three are of one of two equal groups in a quarter of
+    samples; Wilson's intervals know that. Of several groups, any ratio may be small by chance.
+    """
+    reach = studentised_range(max(parity.n_compared, 2), confidence) / np.sqrt(2)
+    shares = _shares(parity, "selection_rate", confidence, float(reach))
+    return min((_ratio_end(*pair) for pair in permutations(shares, 2)), default=0.0)
+
+
+def _ratio_end(smaller: _Share, larger: _Share) -> float:
+    """Return the upper end of the ratio of two shares, at most 1."""
+    (p, _, p_high), (q, q_low, _) = smaller, larger
+    below = q_low * (2 * q - q_low)
+    if p >= q or below <= 0:
+        return 1.0
+    root = np.sqrt(max(0.0, (p * q) ** 2 - p_high * (2 * p - p_high) * below))
+    return min(1.0, float((p * q + root) / below))
+
+
+def _shares(parity: Parity, metric: str, confidence: float, reach: float) -> list[_Share]:
+    """Return the rates of the groups that are compared, with Wilson's intervals."""
+    return [
+        (rate.value, *_wilson(rate, group.n_rows, confidence, reach))
+        for group in parity.groups
+        if group.compared and (rate := getattr(group, metric))
+    ]
+
+
+def _wilson(share: Estimate, n_rows: int, confidence: float, reach: float) -> tuple[float, float]:
+    """Return Wilson's interval, so many errors wide, of as many rows as have that of the share."""
+    half = max(share.high - share.value, share.value - share.low)  # one end may be cut
+    error = half / float(norm.ppf(0.5 + confidence / 2))
     if error == 0.0:
         return share.low, share.high
     too_certain, too_rough = (float(share_error(share.value, n)) for n in (n_rows, 1))
     n = float(n_rows)
     if too_certain < error < too_rough:
         n = brentq(lambda some: float(share_error(share.value, some)) - error, 1.0, n_rows)
-    shrunk = 1.0 + z**2 / n
-    centre = (share.value + z**2 / (2 * n)) / shrunk
-    half = z / shrunk * np.sqrt(share.value * (1 - share.value) / n + z**2 / (4 * n**2))
+    shrunk = 1.0 + reach**2 / n
+    centre = (share.value + reach**2 / (2 * n)) / shrunk
+    half = reach / shrunk * np.sqrt(share.value * (1 - share.value) / n + reach**2 / (4 * n**2))
     return max(0.0, float(centre - half)), min(1.0, float(centre + half))
 
 

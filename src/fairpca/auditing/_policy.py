@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from difflib import get_close_matches
 from math import isfinite
+from numbers import Real
 from pathlib import Path
 from typing import Any
 
@@ -47,6 +48,10 @@ class Policy:
 
     def checked(self) -> Policy:
         """Return itself; raise where nothing could be judged by it."""
+        for name in ("max_gap", "min_ratio", "confidence", "threshold"):
+            value = getattr(self, name)
+            if value is not None and (isinstance(value, bool) or not isinstance(value, Real)):
+                raise AuditError(f"{name}={value!r} must be a number.")
         if self.max_gap is None and self.min_ratio is None:
             raise AuditError(
                 "A gate needs a limit, and none is given. Pass max_gap=0.05 (--max-gap 5, in "
