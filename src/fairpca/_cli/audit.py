@@ -165,7 +165,7 @@ def audit(
         Option(
             "--json",
             rich_help_panel=OUTPUT,
-            help="All numbers as JSON, too; - prints them and nothing else",
+            help="All numbers as JSON; - prints nothing else",
         ),
     ] = None,
     since: options.Since = None,
@@ -191,7 +191,7 @@ def audit(
         Option(
             metavar="TEXT",
             rich_help_panel=OUTPUT,
-            help="Note to readers of the report, such as source and purpose",
+            help="Note to readers, such as source and purpose",
         ),
     ] = "",
     labels: Annotated[
@@ -199,7 +199,7 @@ def audit(
         Option(
             metavar="FILE",
             rich_help_panel=OUTPUT,
-            help="Readable column names: a CSV file with columns name and label",
+            help="Readable names: a CSV of columns name and label",
         ),
     ] = None,
     alternatives: Annotated[
@@ -224,8 +224,8 @@ def audit(
         Option(
             min=100,
             rich_help_panel=COMPUTE,
-            help="Sample at most this many rows",
-            show_default="100,000; with --quick 20,000",
+            help="Most rows",
+            show_default="100,000; --quick: 20,000",
         ),
     ] = None,
     n_jobs: options.Jobs = None,
