@@ -125,8 +125,10 @@ def as_lazy_rows(
 
 def yields_batches(X: Any) -> bool:
     """Tell whether X is an iterator, or starts one anew as a DataLoader does, rather than rows."""
-    starts = isinstance(X, Iterable) and not any(hasattr(X, name) for name in ROWS_HAVE)
-    return isinstance(X, Iterator) or starts
+    if isinstance(X, Iterator):
+        return True
+    rows = any(hasattr(X, name) for name in ROWS_HAVE) or _engine(X) is not None
+    return isinstance(X, Iterable) and not rows
 
 
 def _batch_rows(X: Any, given: list[str]) -> LazyRows:
