@@ -508,3 +508,10 @@ def test_plain_values_are_json():
     found = gate(people(300, [0.5, 0.5], [0.5, 0.5]), "race", decisions="approved", max_gap=0.05)
     assert json.loads(json.dumps(found.to_dict()))["status"] == 3
     assert set(METRICS) >= {one.metric for one in found.checks}
+
+
+def test_numbers_among_decisions_are_named_as_scores():
+    frame = people(300, [0.5, 0.5], [0.5, 0.5])
+    frame["risk"] = np.random.default_rng(7).random(300)
+    with pytest.raises(AuditError, match=r"'risk' has 300 distinct value.*a score \(--score\)"):
+        gate(frame, "race", decisions="risk", max_gap=0.05)

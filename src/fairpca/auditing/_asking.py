@@ -440,7 +440,8 @@ def _decided(column: Series, yes: str | None) -> np.ndarray:
     distinct = list(dict.fromkeys(map(str, column.dropna())))  # lists have no `unique`
     raise AuditError(
         f"The decision '{column.name}' has {len(distinct)} distinct value(s) "
-        f"({listed(distinct, 4)}), but it must be binary. Make a column of two values."
+        f"({listed(distinct, 4)}), but it must be binary. Make a column of two values; name "
+        f"numbers that rank people as a score (--score)."
     )
 
 
