@@ -515,3 +515,14 @@ def test_numbers_among_decisions_are_named_as_scores():
     frame["risk"] = np.random.default_rng(7).random(300)
     with pytest.raises(AuditError, match=r"'risk' has 300 distinct value.*a score \(--score\)"):
         gate(frame, "race", decisions="risk", max_gap=0.05)
+
+
+def test_bounds_of_probabilities_are_told_as_in_audits():
+    frame = people(2000, [0.5, 0.5], [0.5, 0.5])
+    p = np.clip(np.random.default_rng(8).normal(0.5, 0.2, size=2000), 0, 1)
+    frame = frame[["approved"]].assign(p_a=p, p_b=1 - p)
+    asked = {"decisions": "approved", "quick": True, "n_jobs": 1}
+    found = audit(frame, probabilities={"race": ["p_a", "p_b"]}, **asked)
+    said = str(gate(found, max_gap=0.3))
+    assert "If probabilities are calibrated, the gap is 0.0 to" in said
+    assert "0 people" not in said

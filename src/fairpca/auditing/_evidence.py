@@ -184,12 +184,7 @@ class Evidence:
 
     def told_of_bounds(self, bounds: Bounds, ends: str) -> str:
         """Say why there are bounds, and how large the gap may be."""
-        n = f"{bounds.n_unknown:,}"
-        if not bounds.n_probable:
-            return f"The group of {n} people is unknown: whoever they are, the gap is {ends}."
-        others = f", and whoever the {n} people of unknown group are" if bounds.n_unknown else ""
-        whatever = f"whatever {self.decided} depend on{others}"
-        return f"If probabilities are calibrated, the gap is {ends}, {whatever}."
+        return told_of_bounds(bounds, ends, self.decided)
 
     def readable(self, option: Option) -> str:
         """Return the key of what a model that rescales its inputs reads: above lambda 0, PCA."""
@@ -240,6 +235,17 @@ def widest_gap(gaps: Sequence[Estimate | None]) -> Estimate | None:
     known = [gap for gap in gaps if gap is not None]
     ends = ([getattr(gap, end) for gap in known] for end in ("value", "low", "high"))
     return Estimate(*map(max, ends)) if known else None
+
+
+def told_of_bounds(bounds: Bounds, ends: str, decided: str) -> str:
+    """Say why there are bounds of what is decided, and how large the gap may be."""
+    n = f"{bounds.n_unknown:,}"
+    if not bounds.n_probable:
+        return f"The group of {n} people is unknown: whoever they are, the gap is {ends}."
+    others = f", and whoever the {n} people of unknown group are" if bounds.n_unknown else ""
+    return (
+        f"If probabilities are calibrated, the gap is {ends}, whatever {decided} depend on{others}."
+    )
 
 
 def widest_bounds(parities: Sequence[Parity]) -> Bounds | None:

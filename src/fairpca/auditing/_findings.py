@@ -88,6 +88,7 @@ class Findings:
         self.rounds, self.attributes = rounds, attributes
         self.confidence, self.target = confidence, target
         self.existing, self.n_encoded = {one.setting for one in existing}, n_encoded
+        self._own, self._everybody = existing, everybody
         scores = {
             (setting, model): [m.scores[model] for m in found]
             for setting, found in self.measured.items()
@@ -103,9 +104,6 @@ class Findings:
         self.judged = {of: self._judge(found, decided.get(of)) for of, found in scores.items()}
         self.judged |= {
             (one.setting, EXISTING): self._judge_existing(one, everybody) for one in existing
-        }
-        self._certified = {
-            one.setting: certify_existing(everybody[0], one, confidence) for one in existing
         }
         self.utilities = {
             of: self._number(
@@ -523,6 +521,10 @@ class Findings:
 
     def certificates(self) -> list[CertifiedGap]:
         """Return the bounds, from the rows of each attribute that were held out."""
+        own = {
+            one.setting: certify_existing(self._everybody[0], one, self.confidence)
+            for one in self._own
+        }
         return [
             CertifiedGap(
                 representation=str(setting),
@@ -535,7 +537,7 @@ class Findings:
             for setting, measures in self.measured.items()
             for attribute, found in zip(
                 self.attributes,
-                self._certified.get(setting, measures[0].certificates),
+                own.get(setting, measures[0].certificates),
                 strict=False,
             )
             if found is not None and attribute.kind != "probabilities"  # drawn groups are no one's

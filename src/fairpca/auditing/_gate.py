@@ -14,7 +14,7 @@ from scipy.stats import norm
 
 from ..errors import ExitStatus
 from ._audit_result import Audit
-from ._evidence import widest_bounds, widest_gap
+from ._evidence import told_of_bounds, widest_bounds, widest_gap
 from ._findings import studentised_range
 from ._gate_measures import Judgeable, Measured, measured_of_audit, measured_of_table
 from ._gate_result import EXCEEDED, RATIO, UNDECIDED, WITHIN, Gate, GateCheck
@@ -22,7 +22,7 @@ from ._judging import share_error
 from ._overview import MET, NOT_MET, status
 from ._phrases import joined, named
 from ._policy import Policy, policy_of
-from ._results import Estimate, Parity
+from ._results import GAPS, Estimate, Parity
 from ._schema import audit_from_file
 
 _VERDICTS = {MET: WITHIN, NOT_MET: EXCEEDED}
@@ -31,12 +31,7 @@ _STATUS = {
     EXCEEDED: ExitStatus.EXCEEDED,
     UNDECIDED: ExitStatus.UNDECIDED,
 }
-_GAPS = {
-    "selection_rate": "gap",
-    "true_positive_rate": "true_positive_gap",
-    "false_positive_rate": "false_positive_gap",
-    "precision": "precision_gap",
-}
+_GAPS = {rate: gap for gap, rate in GAPS.items()}
 """Metrics of a policy, and the gaps of a `Parity` that compare them."""
 
 _ENDS = ("value", "low", "high")
@@ -386,8 +381,6 @@ def _note(parity: Parity, check: GateCheck, parities: Sequence[Parity]) -> str:
         said.append(f"Not compared, too few people: {joined(shown)}.")
     bounds = widest_bounds(parities) if check.metric == "selection_rate" else None
     if bounds is not None and bounds.high > check.limit:
-        said.append(
-            f"The group of {bounds.n_unknown:,} people is unknown: whoever they are, the gap is "
-            f"{check.written(bounds.low)} to {check.written(bounds.high)}."
-        )
+        ends = f"{check.written(bounds.low)} to {check.written(bounds.high)}"
+        said.append(told_of_bounds(bounds, ends, "decisions"))
     return " ".join(said)

@@ -13,8 +13,9 @@ from typing import Any
 
 from ..errors import AuditError
 from ._phrases import shortened
+from ._results import GAPS
 
-METRICS = ("selection_rate", "true_positive_rate", "false_positive_rate", "precision")
+METRICS = tuple(GAPS.values())
 """Rates that a gate compares between groups."""
 
 UNDECIDED = ("pass", "fail")

@@ -364,6 +364,15 @@ class Parity:
     )
 
 
+GAPS = {
+    "gap": "selection_rate",
+    "true_positive_gap": "true_positive_rate",
+    "false_positive_gap": "false_positive_rate",
+    "precision_gap": "precision",
+}
+"""Gaps between groups, and the rates that they compare."""
+
+
 @dataclass(frozen=True)
 class Comparison:
     """Groups that a gap compares."""

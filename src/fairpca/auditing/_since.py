@@ -20,6 +20,7 @@ from ._overview import Overview
 from ._phrases import joined, named, whole
 from ._results import (
     EXISTING,
+    GAPS,
     Change,
     Changes,
     Estimate,
@@ -32,14 +33,6 @@ from ._splits import FULL, QUICK
 WORSE, BETTER, CHANGED = "worse", "better", "changed"
 NO_CHANGE, NOT_COMPARED = "no change", "not compared"
 NOTHING_WORSE, CANNOT_TELL = "nothing worse", "cannot tell"
-
-GAPS = {
-    "gap": "selection_rate",
-    "true_positive_gap": "true_positive_rate",
-    "false_positive_gap": "false_positive_rate",
-    "precision_gap": "precision",
-}
-"""Gaps between groups, and the rates that they compare."""
 
 WORSE_IF = {**dict.fromkeys([*GAPS, "leakage"], 1), "ratio": -1, "utility": -1}
 """Whether a number is worse where it is larger or where it is smaller; of all others, neither."""

@@ -176,6 +176,8 @@ class Members:
     def among(self, known: np.ndarray) -> Members:
         """Return those whose rows are known."""
         kept = known[self.rows]
+        if kept.all():
+            return self
         of = (self.rows[kept], self.codes[kept], self.chances[kept], self.drawn[kept])
         return Members(*of, several=self.several)
 
